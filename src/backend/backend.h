@@ -1,0 +1,83 @@
+// One side of a validation: something that loads a model and runs it on named
+// tensors. Implementations live behind worker processes
+// (worker/worker_client.h), in memory (tests), or in a recording
+// (validate/recorded_backend.h).
+#ifndef PARITY_BACKEND_BACKEND_H_
+#define PARITY_BACKEND_BACKEND_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "parity/error.h"
+#include "parity/tensor.h"
+
+namespace parity {
+
+enum class ModelKind : std::uint8_t {
+  kOnnx,         // `path` is an .onnx file
+  kTorchScript,  // `path` is a TorchScript archive
+  kNetwork,  // a built-in network; `options` is its configuration, `weights`
+             // its state_dict
+};
+
+struct LoadRequest {
+  ModelKind kind = ModelKind::kOnnx;
+  std::string path;
+  // kNetwork: keys of networks/matting_config.h. kTorchScript: module
+  // attributes to set (name → value as text).
+  std::map<std::string, std::string> attributes;
+  NamedTensors weights;
+  // kNetwork and kTorchScript: the dtype parameters are converted to; kept as
+  // they are for kTorchScript when empty.
+  std::string precision;  // "float32", "float16", "float64" or empty
+  // Runtime options, ignored by sides that have none of the kind.
+  int threads = 0;       // 0 = one per core
+  std::string provider;  // "CPUExecutionProvider", …; empty = the CPU
+  std::string optimization = "all";        // disabled, basic, extended, all
+  std::string runtime_library;             // path; empty = the system's
+  std::string reference_kernels = "auto";  // auto, onednn, native
+};
+
+struct LoadResult {
+  std::string version;  // "libtorch 2.6.0", "ONNX Runtime 1.21.0"
+  std::vector<std::string>
+      input_names;  // in forward order; empty when the model does not name them
+  std::vector<std::string>
+      output_names;  // in order; empty when known only after a run
+  std::vector<std::string> notes;  // lines for the user, e.g. "oneDNN
+                                   // convolutions are wrong here; …"
+  std::string kernels;  // what computes convolutions: "native (OpenBLAS)",
+                        // "oneDNN 3.7.2", "CPUExecutionProvider"
+  double load_ms = 0;
+};
+
+struct RunRequest {
+  NamedTensors inputs;
+  std::vector<std::string> output_names;  // empty = all
+};
+
+struct RunResult {
+  NamedTensors outputs;
+  double run_ms = 0;  // the computation alone
+  std::vector<std::string>
+      changed_inputs;               // inputs whose bytes differ after the run
+  std::int64_t peak_rss_bytes = 0;  // of the process that ran it
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  // "reference" or "candidate", for messages.
+  [[nodiscard]] virtual std::string name() const = 0;
+  // Errors: kBackend with the library's text, kWorkerDied with how, and those
+  // of reading `path`.
+  [[nodiscard]] virtual Result<LoadResult> Load(const LoadRequest& request) = 0;
+  // Requires a successful Load(). May be called again.
+  [[nodiscard]] virtual Result<RunResult> Run(const RunRequest& request) = 0;
+};
+
+}  // namespace parity
+
+#endif  // PARITY_BACKEND_BACKEND_H_

@@ -1,0 +1,209 @@
+#include "base/file_mapping.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <format>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "parity/error.h"
+
+namespace parity {
+namespace {
+
+std::string Reason() { return std::strerror(errno); }
+
+// Paths of unfinished AtomicFiles, in fixed storage so that a signal handler
+// may read them.
+constexpr std::size_t kMaxOpen = 16;
+constexpr std::size_t kMaxPath = 4096;
+struct Slot {
+  std::atomic<bool> used{false};
+  std::array<char, kMaxPath> path{};
+};
+std::array<Slot, kMaxOpen> open_files;
+
+void Remember(const std::string& path) {
+  if (path.size() >= kMaxPath) return;
+  for (Slot& slot : open_files) {
+    if (slot.used.load()) continue;
+    std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);
+    slot.used.store(true);
+    return;
+  }
+}
+
+void Forget(const std::string& path) {
+  for (Slot& slot : open_files) {
+    if (slot.used.load() && path == slot.path.data()) slot.used.store(false);
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const FileMapping>> FileMapping::Open(
+    const std::filesystem::path& path) {
+  const UniqueFd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor.valid()) {
+    const ErrorCode code = errno == ENOENT || errno == ENOTDIR
+                               ? ErrorCode::kNotFound
+                               : ErrorCode::kIo;
+    return Fail(code,
+                std::format("cannot open {}: {}", path.string(), Reason()));
+  }
+  return FromDescriptor(descriptor.get(), path.string());
+}
+
+Result<std::shared_ptr<const FileMapping>> FileMapping::FromDescriptor(
+    int descriptor, std::string_view name) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0)
+    return Fail(ErrorCode::kIo,
+                std::format("cannot read {}: {}", name, Reason()));
+  if (S_ISDIR(status.st_mode))
+    return Fail(ErrorCode::kIo,
+                std::format("{} is a folder, not a file", name));
+  if (!S_ISREG(status.st_mode))
+    return Fail(ErrorCode::kIo, std::format("{} is not a regular file", name));
+  const auto size = static_cast<std::size_t>(status.st_size);
+  std::span<const std::byte> bytes;
+  if (size > 0) {
+    void* const address =
+        ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (address == MAP_FAILED)
+      return Fail(ErrorCode::kIo,
+                  std::format("cannot map {}: {}", name, Reason()));
+    bytes = {static_cast<const std::byte*>(address), size};
+  }
+  return std::shared_ptr<const FileMapping>(new FileMapping(bytes));
+}
+
+FileMapping::~FileMapping() {
+  if (!bytes_.empty())
+    ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    descriptor_ = other.release();
+  }
+  return *this;
+}
+
+int UniqueFd::release() { return std::exchange(descriptor_, -1); }
+
+void UniqueFd::reset() {
+  if (descriptor_ >= 0) ::close(release());
+}
+
+Result<MemoryFile> MemoryFile::Create(std::string_view name, std::size_t size) {
+  UniqueFd descriptor(::memfd_create(std::string(name).c_str(), MFD_CLOEXEC));
+  if (!descriptor.valid())
+    return Fail(
+        ErrorCode::kIo,
+        std::format("cannot make the memory file '{}': {}", name, Reason()));
+  if (::ftruncate(descriptor.get(), static_cast<off_t>(size)) != 0) {
+    return Fail(ErrorCode::kIo,
+                std::format("cannot size the memory file '{}' to {} bytes: {}",
+                            name, size, Reason()));
+  }
+  std::span<std::byte> bytes;
+  if (size > 0) {
+    void* const address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED, descriptor.get(), 0);
+    if (address == MAP_FAILED)
+      return Fail(
+          ErrorCode::kIo,
+          std::format("cannot map the memory file '{}': {}", name, Reason()));
+    bytes = {static_cast<std::byte*>(address), size};
+  }
+  return MemoryFile(std::move(descriptor), bytes);
+}
+
+MemoryFile::MemoryFile(MemoryFile&& other) noexcept
+    : descriptor_(std::move(other.descriptor_)),
+      bytes_(std::exchange(other.bytes_, {})) {}
+
+MemoryFile::~MemoryFile() {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+UniqueFd MemoryFile::TakeDescriptor() && {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+  bytes_ = {};
+  return std::move(descriptor_);
+}
+
+Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) {
+    return Fail(ErrorCode::kIo,
+                std::format("cannot write {}: it is a folder", path.string()));
+  }
+  const std::filesystem::path temporary =
+      path.string() + std::format(".{}.partial", ::getpid());
+  UniqueFd descriptor(::open(temporary.c_str(),
+                             O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!descriptor.valid())
+    return Fail(ErrorCode::kIo,
+                std::format("cannot write {}: {}", path.string(), Reason()));
+  Remember(temporary.string());
+  return AtomicFile(path, temporary, std::move(descriptor));
+}
+
+AtomicFile::~AtomicFile() {
+  if (!descriptor_.valid()) return;
+  ::unlink(temporary_.c_str());
+  Forget(temporary_.string());
+}
+
+Status AtomicFile::Write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        ::write(descriptor_.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0)
+      return Fail(ErrorCode::kIo,
+                  std::format("cannot write {}: {}", path_.string(), Reason()));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Status AtomicFile::Write(std::string_view text) {
+  return Write(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+Status AtomicFile::Commit() {
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    return Fail(ErrorCode::kIo,
+                std::format("cannot write {}: {}", path_.string(), Reason()));
+  }
+  Forget(temporary_.string());
+  descriptor_.reset();
+  return {};
+}
+
+void RemoveTemporaryFiles() {
+  for (const Slot& slot : open_files) {
+    if (slot.used.load()) ::unlink(slot.path.data());
+  }
+}
+
+}  // namespace parity
