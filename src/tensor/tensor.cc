@@ -87,6 +87,15 @@ Result<Shape> ParseShape(std::string_view text) {
           text));
 }
 
+Shape UnravelIndex(std::int64_t index, std::span<const std::int64_t> shape) {
+  Shape position(shape.begin(), shape.end());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    position[axis] = index % shape[axis];
+    index /= shape[axis];
+  }
+  return position;
+}
+
 Result<Tensor> Tensor::Allocate(DType dtype, Shape shape) {
   PARITY_ASSIGN_OR_RETURN(const std::int64_t size, TotalBytes(dtype, shape));
   // calloc-like zeroing would touch every page twice; aligned_alloc + memset

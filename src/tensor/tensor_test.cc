@@ -42,6 +42,14 @@ TEST(ShapeTest, ParsesWhatItPrints) {
   }
 }
 
+TEST(ShapeTest, FlatIndicesUnravelRowMajor) {
+  const Shape shape{2, 3, 4};
+  EXPECT_EQ(UnravelIndex(0, shape), (Shape{0, 0, 0}));
+  EXPECT_EQ(UnravelIndex(23, shape), (Shape{1, 2, 3}));
+  EXPECT_EQ(UnravelIndex(13, shape), (Shape{1, 0, 1}));
+  EXPECT_EQ(UnravelIndex(0, Shape{}), Shape{});
+}
+
 TEST(TensorTest, SizeMustFitTheShape) {
   const std::array<float, 3> values{1, 2, 3};
   EXPECT_TRUE(Tensor::From<float>(DType::kFloat32, {3}, values).has_value());

@@ -1,0 +1,47 @@
+#include "report/text_table.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace parity {
+
+std::size_t DisplayWidth(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+void TextTable::AddRow(std::vector<std::string> cells) {
+  assert(rows_.empty() || cells.size() <= rows_.front().size());
+  rows_.push_back(std::move(cells));
+}
+
+std::vector<std::string> TextTable::FormatRows(std::size_t indent) const {
+  std::vector<std::size_t> widths(rows_.front().size(), 0);
+  for (const std::vector<std::string>& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
+  }
+  std::vector<std::string> lines;
+  for (const std::vector<std::string>& row : rows_) {
+    std::string line(indent, ' ');
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      line.append(widths[i] - DisplayWidth(row[i]) + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string TextTable::Format(std::size_t indent) const {
+  std::string text;
+  for (const std::string& line : FormatRows(indent)) text += line + "\n";
+  return text;
+}
+
+}  // namespace parity

@@ -1,0 +1,48 @@
+// Runs one case on both sides and compares: contract first, then the numbers.
+#ifndef PARITY_VALIDATE_CASE_RUNNER_H_
+#define PARITY_VALIDATE_CASE_RUNNER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.h"
+#include "parity/dtype.h"
+#include "parity/error.h"
+#include "parity/tensor.h"
+#include "parity/tolerance.h"
+#include "parity/validation.h"
+#include "validate/contract.h"
+
+namespace parity {
+
+// What all cases of one validation share.
+struct CaseContext {
+  Backend& reference;
+  Backend& candidate;
+  const Contract& contract;
+  Tolerance tolerance;
+  const std::map<std::string, double>& output_atol;
+  const std::map<std::string, double>& output_rtol;
+  std::optional<DType> floating_dtype;  // what the candidate's floating outputs should be; nothing: as the reference's
+  std::function<void(std::string_view)> progress;
+};
+
+// What a case adds to the report beside its own result.
+struct CaseOutcome {
+  CaseResult result;
+  std::vector<std::string> notes;
+  std::int64_t reference_rss_bytes = 0;
+  std::int64_t candidate_rss_bytes = 0;
+};
+
+// `inputs` are named as the ONNX inputs, in the model's order. Errors: those of the backends.
+[[nodiscard]] Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name, const NamedTensors& inputs);
+
+}  // namespace parity
+
+#endif  // PARITY_VALIDATE_CASE_RUNNER_H_
