@@ -139,7 +139,12 @@ Result<PlannedCase> PlanCase(const Contract& contract, const CaseOptions& option
                   std::format("input {} is {}, which cannot be generated; give tensors with --inputs", input.name,
                               input.other_type.empty() ? "of no declared dtype" : "a " + input.other_type));
     }
-    PlannedInput next{.name = input.name, .dtype = *input.dtype, .generator = profile.generator};
+    PlannedInput next{.name = input.name, .dtype = *input.dtype, .shape = {}, .generator = profile.generator, .value = 0.5, .image = {}};
+    if (profile.generator == "saturated") {
+      // White against black: the ends of the range, alternating over the inputs.
+      next.generator = "constant";
+      next.value = planned.inputs.size() % 2 == 0 ? 1 : 0;
+    }
     if (const auto image = options.images.find(input.name); image != options.images.end()) {
       next.image = image->second;
     }

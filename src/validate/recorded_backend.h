@@ -24,8 +24,9 @@ struct Recording {
 // a folder of several test_data_set folders. Errors: those of reading; kIncompatible when an input of the model is not recorded.
 [[nodiscard]] Result<std::vector<Recording>> ReadRecordings(const std::filesystem::path& path, const Contract& contract);
 
-// Named tensors of a .safetensors or .npz file, or the inputs of a test_data_set folder (unnamed ones are named "").
-[[nodiscard]] Result<NamedTensors> ReadTensors(const std::filesystem::path& path);
+// The model's inputs, in its order, from a .safetensors or .npz file or a test_data_set folder; other tensors are left out.
+// Errors: those of reading; kNotFound when an input is not there.
+[[nodiscard]] Result<NamedTensors> ReadInputs(const std::filesystem::path& path, const Contract& contract);
 
 // Answers a run with the outputs recorded for exactly these inputs. Errors: kNotFound for other inputs.
 class RecordedBackend : public Backend {

@@ -1,0 +1,111 @@
+#include "validate/reference_source.h"
+
+#include <charconv>
+#include <cstdint>
+#include <format>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "backend/backend.h"
+#include "base/status_macros.h"
+#include "networks/matting_config.h"
+#include "networks/synthetic_weights.h"
+#include "parity/dtype.h"
+#include "parity/error.h"
+#include "parity/validation.h"
+#include "validate/contract.h"
+#include "validate/network_weights.h"
+
+namespace parity {
+namespace {
+
+constexpr std::string_view kSyntheticPrefix = "synthetic seed ";
+
+std::string MetadataValue(const Contract& contract, const std::string& key) {
+  const auto found = contract.metadata.find(key);
+  return found == contract.metadata.end() ? std::string() : found->second;
+}
+
+// The seed of the synthetic weights an export was made from, if it was.
+std::optional<std::uint64_t> SyntheticSeedOf(const Contract& contract) {
+  const std::string source = MetadataValue(contract, "weights");
+  if (!source.starts_with(kSyntheticPrefix)) return std::nullopt;
+  std::uint64_t seed = 0;
+  const char* const begin = source.data() + kSyntheticPrefix.size();
+  const auto [end, error] = std::from_chars(begin, source.data() + source.size(), seed);
+  if (error != std::errc() || end != source.data() + source.size()) return std::nullopt;
+  return seed;
+}
+
+// The metadata's configuration with the flags' on top. Only an export of this tool carries one.
+Result<MattingConfig> NetworkConfig(const ReferenceOptions& options, const Contract& contract) {
+  std::map<std::string, std::string> attributes;
+  if (MetadataValue(contract, "network") == "BackgroundMattingV2") attributes = contract.metadata;
+  for (const auto& [key, text] : options.network_config) attributes[key] = text;
+  return ConfigFromAttributes(attributes);
+}
+
+std::string Describe(const MattingConfig& config, std::string_view source) {
+  std::string text = std::format("BackgroundMattingV2 {} {}", Name(config.type), Name(config.backbone));
+  if (config.type == MattingType::kRefine) text += std::format(", {}", Name(config.refine_mode));
+  const bool synthetic = source.starts_with(kSyntheticPrefix);
+  return std::format("{}, {}", text, synthetic ? std::format("SYNTHETIC weights ({})", source.substr(10)) : std::string(source));
+}
+
+}  // namespace
+
+Result<ReferencePlan> PlanReference(const ReferenceOptions& options, const Contract& contract) {
+  ReferencePlan plan;
+  if (!options.recorded.empty()) {
+    plan.kind = ReferenceKind::kRecorded;
+    return plan;
+  }
+  if (!options.torchscript.empty()) {
+    plan.kind = ReferenceKind::kTorchScript;
+    return plan;
+  }
+  const std::optional<std::uint64_t> exported_seed = SyntheticSeedOf(contract);
+  if (options.checkpoint.empty() && !options.synthetic_seed && !exported_seed) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "no reference: give --checkpoint FILE (a state_dict of BackgroundMattingV2), --torchscript FILE, or --recorded FILE");
+  }
+  plan.synthetic_seed = options.synthetic_seed ? *options.synthetic_seed : exported_seed.value_or(0);
+  PARITY_ASSIGN_OR_RETURN(plan.network, NetworkConfig(options, contract));
+  if (MetadataValue(contract, "precision") == "float16") plan.floating_dtype = DType::kFloat16;
+  return plan;
+}
+
+Result<ReferenceSource> PrepareReference(const ReferencePlan& plan, const ValidationOptions& options, const Contract& contract) {
+  ReferenceSource source;
+  source.request.threads = options.runtime.threads;
+  source.request.reference_kernels = options.reference.kernels;
+  if (plan.kind == ReferenceKind::kTorchScript) {
+    source.request.kind = ModelKind::kTorchScript;
+    source.request.path = options.reference.torchscript.string();
+    source.request.attributes = options.reference.attributes;
+    source.description = options.reference.torchscript.filename().string();
+    return source;
+  }
+  PARITY_ASSIGN_OR_RETURN(NetworkWeights weights, LoadNetworkWeights({.config = *plan.network,
+                                                                      .checkpoint = options.reference.checkpoint,
+                                                                      .synthetic_seed = plan.synthetic_seed,
+                                                                      .allow_missing_keys = options.reference.allow_missing_keys}));
+  source.weights_sha256 = WeightsDigest(weights.tensors);
+  source.notes = std::move(weights.notes);
+  const std::string exported = MetadataValue(contract, "weights_sha256");
+  if (!exported.empty() && exported != source.weights_sha256) {
+    source.notes.push_back(std::format("the ONNX file says that it was exported from other weights than these ({})",
+                                       MetadataValue(contract, "weights")));
+  }
+  source.description = Describe(*plan.network, weights.source);
+  source.request.kind = ModelKind::kNetwork;
+  source.request.attributes = ToAttributes(*plan.network);
+  source.request.precision = "float32";
+  source.request.weights = std::move(weights.tensors);
+  return source;
+}
+
+}  // namespace parity
