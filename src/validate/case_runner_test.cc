@@ -1,0 +1,126 @@
+#include "validate/case_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.h"
+#include "parity/dtype.h"
+#include "parity/error.h"
+#include "parity/tensor.h"
+#include "parity/validation.h"
+#include "validate/contract.h"
+
+namespace parity {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+// Answers every run with the same outputs.
+class FakeBackend : public Backend {
+ public:
+  FakeBackend(std::string name, NamedTensors outputs) : name_(std::move(name)) { result_.outputs = std::move(outputs); }
+  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] Result<LoadResult> Load(const LoadRequest& /*request*/) override { return LoadResult{}; }
+  [[nodiscard]] Result<RunResult> Run(const RunRequest& /*request*/) override { return result_; }
+  RunResult& result() { return result_; }
+
+ private:
+  std::string name_;
+  RunResult result_;
+};
+
+NamedTensor Row(const std::string& name, const std::vector<float>& values) {
+  return {.name = name,
+          .tensor = *Tensor::From<float>(DType::kFloat32, {static_cast<std::int64_t>(values.size())}, std::span(values))};
+}
+
+CaseResult Compare(NamedTensors expected, NamedTensors actual, const Contract& contract = {}) {
+  FakeBackend reference("reference", std::move(expected));
+  FakeBackend candidate("candidate", std::move(actual));
+  const std::map<std::string, double> none;
+  const CaseContext context{.reference = reference, .candidate = candidate, .contract = contract, .tolerance = {}, .output_atol = none,
+                            .output_rtol = none, .floating_dtype = {}, .progress = [](std::string_view) {}};
+  return RunCase(context, "case", {})->result;
+}
+
+TEST(CaseRunnerTest, NaNOnOneSideFails) {
+  EXPECT_FALSE(Compare({Row("y", {1, 2})}, {Row("y", {1, kNan})}).passed());
+  EXPECT_FALSE(Compare({Row("y", {1, kNan})}, {Row("y", {1, 2})}).passed());
+  EXPECT_FALSE(Compare({Row("y", {1, kInf})}, {Row("y", {1, kNan})}).passed());
+}
+
+TEST(CaseRunnerTest, NaNAndInfinityAtTheSamePlacesAreEqualAndCounted) {
+  const CaseResult result = Compare({Row("y", {kNan, kInf, -kInf, 1})}, {Row("y", {kNan, kInf, -kInf, 1})});
+  EXPECT_TRUE(result.passed());
+  EXPECT_EQ(result.outputs[0].comparison->expected_nonfinite.total(), 3);
+  EXPECT_FALSE(Compare({Row("y", {kInf})}, {Row("y", {-kInf})}).passed());
+  EXPECT_FALSE(Compare({Row("y", {kInf})}, {Row("y", {3})}).passed());
+}
+
+TEST(CaseRunnerTest, MissingOutputsFailWithoutLosingTheOthers) {
+  const CaseResult result = Compare({Row("a", {1}), Row("b", {1})}, {Row("a", {1})});
+  EXPECT_FALSE(result.passed());
+  EXPECT_THAT(result.contract_failures, ElementsAre("output b of the reference is missing from the ONNX file"));
+  ASSERT_EQ(result.outputs.size(), 1U);
+  EXPECT_TRUE(result.outputs[0].passed());
+}
+
+TEST(CaseRunnerTest, WrongShapesAreNeverSubtracted) {
+  const CaseResult result = Compare({Row("y", {1, 1})}, {Row("y", {1})});
+  EXPECT_FALSE(result.passed());
+  EXPECT_FALSE(result.outputs[0].comparison.has_value());
+  EXPECT_THAT(result.outputs[0].contract_failures, ElementsAre("shape is 1, the reference's is 2"));
+}
+
+TEST(CaseRunnerTest, ADifferenceOfExactlyTheLimitFails) {
+  const auto run = [](double atol) {
+    FakeBackend reference("reference", {Row("y", {0})});
+    FakeBackend candidate("candidate", {Row("y", {0.5F})});
+    const std::map<std::string, double> limits = {{"y", atol}};
+    const std::map<std::string, double> none;
+    const Contract contract;
+    const CaseContext context{.reference = reference, .candidate = candidate, .contract = contract, .tolerance = {}, .output_atol = limits,
+                              .output_rtol = none, .floating_dtype = {}, .progress = [](std::string_view) {}};
+    return RunCase(context, "case", {})->result.passed();
+  };
+  EXPECT_FALSE(run(0.5));
+  EXPECT_TRUE(run(0.50001));
+}
+
+TEST(CaseRunnerTest, DeclaredShapesOfOutputsAreChecked) {
+  Contract contract;
+  ValueInfo output;
+  output.name = "y";
+  output.dtype = DType::kInt64;
+  output.shape = {{.value = 3, .name = ""}};
+  contract.outputs = {output};
+  const CaseResult result = Compare({Row("y", {1, 2})}, {Row("y", {1, 2})}, contract);
+  EXPECT_THAT(result.contract_failures,
+              ElementsAre("y is float32, declared is int64", "y has size 2 on axis 0, declared is 3"));
+}
+
+TEST(CaseRunnerTest, ChangedInputsAreNoted) {
+  FakeBackend reference("reference", {Row("y", {1})});
+  FakeBackend candidate("candidate", {Row("y", {1})});
+  reference.result().changed_inputs = {"x"};
+  const std::map<std::string, double> none;
+  const Contract contract;
+  const CaseContext context{.reference = reference, .candidate = candidate, .contract = contract, .tolerance = {}, .output_atol = none,
+                            .output_rtol = none, .floating_dtype = {}, .progress = [](std::string_view) {}};
+  EXPECT_THAT(RunCase(context, "case", {})->notes, ElementsAre("the reference changes its input x while it runs (case case)"));
+}
+
+}  // namespace
+}  // namespace parity
