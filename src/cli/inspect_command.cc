@@ -19,7 +19,7 @@
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "formats/file_kind/file_kind.h"
-#include "formats/npy/npz_reader.h"
+#include "formats/npy/npy_reader.h"
 #include "formats/onnx/onnx_reader.h"
 #include "formats/safetensors/safetensors_reader.h"
 #include "formats/torch_checkpoint/torch_checkpoint_reader.h"

@@ -17,8 +17,7 @@ struct NetworkWeightsOptions {
   MattingConfig config;
   std::filesystem::path checkpoint;  // empty = synthetic weights
   std::uint64_t synthetic_seed = 0;
-  // False: keys that are missing, unexpected or of the wrong shape are errors. True: missing ones get their synthetic
-  // values, unexpected ones are left out; a note says which. A wrong shape stays an error.
+  // See networks/weights_check.h.
   bool allow_missing_keys = false;
 };
 

@@ -18,7 +18,7 @@
 #include "base/file_mapping.h"
 #include "base/status_macros.h"
 #include "formats/file_kind/file_kind.h"
-#include "formats/npy/npz_reader.h"
+#include "formats/npy/npy_reader.h"
 #include "formats/onnx/onnx_test_data.h"
 #include "formats/safetensors/safetensors_reader.h"
 #include "graph/model.h"

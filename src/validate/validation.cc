@@ -31,8 +31,8 @@
 #include "validate/contract.h"
 #include "validate/recorded_backend.h"
 #include "validate/reference_source.h"
+#include "validate/runtime_worker.h"
 #include "worker/worker_client.h"
-#include "worker/worker_path.h"
 
 namespace parity {
 namespace {
@@ -41,28 +41,6 @@ using Clock = std::chrono::steady_clock;
 
 double MillisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-Result<std::unique_ptr<WorkerClient>> MakeWorker(const ValidationOptions& options, const std::string& side,
-                                                 std::string_view program) {
-  PARITY_ASSIGN_OR_RETURN(std::filesystem::path path, FindWorker(program));
-  return std::make_unique<WorkerClient>(WorkerOptions{.side = side,
-                                                      .program = std::move(path),
-                                                      .arguments = {},
-                                                      .timeout = options.limits.timeout,
-                                                      .memory_limit_bytes = options.limits.memory_bytes,
-                                                      .interrupted = options.interrupted});
-}
-
-LoadRequest CandidateRequest(const ValidationOptions& options) {
-  LoadRequest request;
-  request.kind = ModelKind::kOnnx;
-  request.path = options.model.string();
-  request.threads = options.runtime.threads;
-  request.provider = options.runtime.provider;
-  request.optimization = options.runtime.optimization;
-  request.runtime_library = options.runtime.library.string();
-  return request;
 }
 
 // One validation in progress.
@@ -116,16 +94,16 @@ class Validator {
 
   Status LoadBothSides() {
     Progress("loading both sides");
-    PARITY_ASSIGN_OR_RETURN(std::unique_ptr<WorkerClient> candidate, MakeWorker(options_, "candidate", "onnx-parity-ort"));
+    PARITY_ASSIGN_OR_RETURN(std::unique_ptr<WorkerClient> candidate, MakeWorker("candidate", kRuntimeWorker, options_.limits, options_.interrupted));
     PARITY_RETURN_IF_ERROR(candidate->Start());
     std::unique_ptr<WorkerClient> reference_worker;
     if (plan_.kind == ReferenceKind::kRecorded) {
       reference_ = std::make_unique<RecordedBackend>(recordings_);
     } else {
-      PARITY_ASSIGN_OR_RETURN(reference_worker, MakeWorker(options_, "reference", "onnx-parity-torch"));
+      PARITY_ASSIGN_OR_RETURN(reference_worker, MakeWorker("reference", kTorchWorker, options_.limits, options_.interrupted));
       PARITY_RETURN_IF_ERROR(reference_worker->Start());
     }
-    auto candidate_loading = std::async(std::launch::async, [&] { return candidate->Load(CandidateRequest(options_)); });
+    auto candidate_loading = std::async(std::launch::async, [&] { return candidate->Load(RuntimeRequest(options_.model, options_.runtime)); });
     auto reference_loading = std::async(std::launch::async, [&] { return LoadReference(reference_worker.get()); });
     result_.model_sha256 = Sha256Hex(mapping_->bytes());
     mapping_.reset();
