@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/version.h"
+#include "cli/completion_command.h"
 #include "cli/exit_code.h"
 #include "cli/export_command.h"
 #include "cli/inspect_command.h"
@@ -66,6 +67,8 @@ ExitCode RunTool(int argc, char** argv) {
   AddExportCommand(app, command_line, run);
   AddValidateCommand(app, command_line, run);
   AddInspectCommand(app, run);
+  AddCompletionCommand(app, run);
+  AddManualCommand(app, run);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
