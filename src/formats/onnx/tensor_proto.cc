@@ -306,6 +306,7 @@ std::string ReasonToKeepEncoded(const TensorFields& fields, bool external,
 
 Result<DecodedTensor> Decode(std::string_view message,
                              const TensorSource& source, TensorFields& fields) {
+  if (fields.data_type == 0) return Fail(ErrorCode::kCorrupt, "has no dtype");
   DecodedTensor decoded{.name = fields.name, .tensor = {}, .encoded = {}};
   const bool external = fields.data_location == 1;
   ExternalReference reference;
