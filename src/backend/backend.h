@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "parity/tensor.h"
 
 namespace parity {
+
+class SharedTensors;
 
 enum class ModelKind : std::uint8_t {
   kOnnx,         // `path` is an .onnx file
@@ -24,45 +27,48 @@ enum class ModelKind : std::uint8_t {
 
 struct LoadRequest {
   ModelKind kind = ModelKind::kOnnx;
-  std::string path;
+  std::string path{};
   // kNetwork: keys of networks/matting_config.h. kTorchScript: module
   // attributes to set (name → value as text).
-  std::map<std::string, std::string> attributes;
-  NamedTensors weights;
+  std::map<std::string, std::string> attributes{};
+  NamedTensors weights{};
   // kNetwork and kTorchScript: the dtype parameters are converted to; kept as
   // they are for kTorchScript when empty.
-  std::string precision;  // "float32", "float16", "float64" or empty
+  std::string precision{};  // "float32", "float16", "float64" or empty
   // Runtime options, ignored by sides that have none of the kind.
-  int threads = 0;       // 0 = one per core
-  std::string provider;  // "CPUExecutionProvider", …; empty = the CPU
+  int threads = 0;         // 0 = one per core
+  std::string provider{};  // "CPUExecutionProvider", …; empty = the CPU
   std::string optimization = "all";        // disabled, basic, extended, all
-  std::string runtime_library;             // path; empty = the system's
+  std::string runtime_library{};           // path; empty = the system's
   std::string reference_kernels = "auto";  // auto, onednn, native
 };
 
 struct LoadResult {
-  std::string version;  // "libtorch 2.6.0", "ONNX Runtime 1.21.0"
+  std::string version{};  // "libtorch 2.6.0", "ONNX Runtime 1.21.0"
+  std::vector<std::string> input_names{};  // in forward order; empty when the
+                                           // model does not name them
   std::vector<std::string>
-      input_names;  // in forward order; empty when the model does not name them
-  std::vector<std::string>
-      output_names;  // in order; empty when known only after a run
-  std::vector<std::string> notes;  // lines for the user, e.g. "oneDNN
-                                   // convolutions are wrong here; …"
-  std::string kernels;  // what computes convolutions: "native (OpenBLAS)",
-                        // "oneDNN 3.7.2", "CPUExecutionProvider"
+      output_names{};  // in order; empty when known only after a run
+  std::vector<std::string> notes{};  // lines for the user, e.g. "oneDNN
+                                     // convolutions are wrong here; …"
+  std::string kernels{};  // what computes convolutions: "native (OpenBLAS)",
+                          // "oneDNN 3.7.2", "CPUExecutionProvider"
   double load_ms = 0;
 };
 
 struct RunRequest {
-  NamedTensors inputs;
-  std::vector<std::string> output_names;  // empty = all
+  NamedTensors inputs{};
+  // When set, the image in shared memory that `inputs` were taken from
+  // (backend/shared_tensors.h): workers get it as it is, without a copy.
+  std::shared_ptr<const SharedTensors> shared_inputs{};
+  std::vector<std::string> output_names{};  // empty = all
 };
 
 struct RunResult {
-  NamedTensors outputs;
+  NamedTensors outputs{};
   double run_ms = 0;  // the computation alone
   std::vector<std::string>
-      changed_inputs;               // inputs whose bytes differ after the run
+      changed_inputs{};             // inputs whose bytes differ after the run
   std::int64_t peak_rss_bytes = 0;  // of the process that ran it
 };
 

@@ -29,6 +29,9 @@ namespace {
 
 std::string Reason() { return std::strerror(errno); }
 
+// What keeps a memory file as it is, whoever else has its descriptor.
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
 // Paths of unfinished AtomicFiles, in fixed storage so that a signal handler
 // may read them.
 constexpr std::size_t kMaxOpen = 16;
@@ -72,6 +75,21 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::Open(
 
 Result<std::shared_ptr<const FileMapping>> FileMapping::FromDescriptor(
     int descriptor, std::string_view name) {
+  return Map(descriptor, name, MappingAccess::kReadOnly);
+}
+
+Result<std::shared_ptr<const FileMapping>> FileMapping::FromSealed(
+    int descriptor, std::string_view name, MappingAccess access) {
+  const int seals = ::fcntl(descriptor, F_GET_SEALS);
+  if (seals < 0 || (seals & kSeals) != kSeals) {
+    return Fail(ErrorCode::kCorrupt,
+                std::format("{} came in no sealed memory file", name));
+  }
+  return Map(descriptor, name, access);
+}
+
+Result<std::shared_ptr<const FileMapping>> FileMapping::Map(
+    int descriptor, std::string_view name, MappingAccess access) {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0)
     return Fail(ErrorCode::kIo,
@@ -84,8 +102,11 @@ Result<std::shared_ptr<const FileMapping>> FileMapping::FromDescriptor(
   const auto size = static_cast<std::size_t>(status.st_size);
   std::span<const std::byte> bytes;
   if (size > 0) {
+    const int protection = access == MappingAccess::kCopyOnWrite
+                               ? PROT_READ | PROT_WRITE
+                               : PROT_READ;
     void* const address =
-        ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        ::mmap(nullptr, size, protection, MAP_PRIVATE, descriptor, 0);
     if (address == MAP_FAILED)
       return Fail(ErrorCode::kIo,
                   std::format("cannot map {}: {}", name, Reason()));
@@ -114,7 +135,8 @@ void UniqueFd::reset() {
 }
 
 Result<MemoryFile> MemoryFile::Create(std::string_view name, std::size_t size) {
-  UniqueFd descriptor(::memfd_create(std::string(name).c_str(), MFD_CLOEXEC));
+  UniqueFd descriptor(::memfd_create(std::string(name).c_str(),
+                                     MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!descriptor.valid())
     return Fail(
         ErrorCode::kIo,
@@ -145,9 +167,14 @@ MemoryFile::~MemoryFile() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
 
-UniqueFd MemoryFile::TakeDescriptor() && {
+Result<UniqueFd> MemoryFile::Seal() && {
+  // A file that is mapped for writing cannot be sealed against it.
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
   bytes_ = {};
+  if (::fcntl(descriptor_.get(), F_ADD_SEALS, kSeals | F_SEAL_SEAL) != 0) {
+    return Fail(ErrorCode::kIo,
+                std::format("cannot seal a memory file: {}", Reason()));
+  }
   return std::move(descriptor_);
 }
 

@@ -4,6 +4,7 @@
 #define PARITY_BASE_FILE_MAPPING_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -13,6 +14,8 @@
 #include "parity/error.h"
 
 namespace parity {
+
+enum class MappingAccess : std::uint8_t { kReadOnly, kCopyOnWrite };
 
 // A read-only view of a whole file. Shared by everything that borrows from it;
 // unmapped with the last owner.
@@ -25,6 +28,13 @@ class FileMapping {
   // Maps an open descriptor, which stays the caller's. `name` is for errors.
   [[nodiscard]] static Result<std::shared_ptr<const FileMapping>>
   FromDescriptor(int descriptor, std::string_view name);
+  // Maps a memory file of another process, which stays the caller's. With
+  // kCopyOnWrite the bytes may be written: this mapping alone then changes.
+  // Errors: kCorrupt when it is not sealed (its owner could cut it short under
+  // the mapping, and a read would then kill this process), kIo.
+  [[nodiscard]] static Result<std::shared_ptr<const FileMapping>> FromSealed(
+      int descriptor, std::string_view name,
+      MappingAccess access = MappingAccess::kReadOnly);
 
   ~FileMapping();
   FileMapping(const FileMapping&) = delete;
@@ -34,6 +44,9 @@ class FileMapping {
 
  private:
   explicit FileMapping(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  static Result<std::shared_ptr<const FileMapping>> Map(int descriptor,
+                                                        std::string_view name,
+                                                        MappingAccess access);
   std::span<const std::byte> bytes_;
 };
 
@@ -66,8 +79,9 @@ class MemoryFile {
   ~MemoryFile();
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
-  // Unmaps and gives the descriptor away.
-  [[nodiscard]] UniqueFd TakeDescriptor() &&;
+  // Unmaps the file, makes it unchangeable for everyone and gives its
+  // descriptor away. Errors: kIo.
+  [[nodiscard]] Result<UniqueFd> Seal() &&;
 
  private:
   MemoryFile(UniqueFd descriptor, std::span<std::byte> bytes)

@@ -1,8 +1,12 @@
 #include "base/file_mapping.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -28,6 +32,11 @@ class FileMappingTest : public ::testing::Test {
   [[nodiscard]] static std::string Content(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  [[nodiscard]] static std::string Text(const FileMapping& mapping) {
+    return {reinterpret_cast<const char*>(mapping.bytes().data()),
+            mapping.bytes().size()};
   }
 
   std::filesystem::path folder_;
@@ -92,12 +101,47 @@ TEST_F(FileMappingTest, MemoryFilesAreSeenThroughTheirDescriptor) {
   auto memory = MemoryFile::Create("tensors", 5);
   ASSERT_TRUE(memory.has_value());
   std::memcpy(memory->bytes().data(), "hello", 5);
-  const UniqueFd descriptor = std::move(*memory).TakeDescriptor();
-  const auto mapping = FileMapping::FromDescriptor(descriptor.get(), "tensors");
+  const auto descriptor = std::move(*memory).Seal();
+  ASSERT_TRUE(descriptor.has_value());
+  const auto mapping = FileMapping::FromSealed(descriptor->get(), "tensors");
   ASSERT_TRUE(mapping.has_value());
-  EXPECT_EQ(
-      std::string(reinterpret_cast<const char*>((*mapping)->bytes().data()), 5),
-      "hello");
+  EXPECT_EQ(Text(**mapping), "hello");
+}
+
+TEST_F(FileMappingTest, SealedMemoryFilesCannotBeCutShortOrWritten) {
+  auto memory = MemoryFile::Create("tensors", 5);
+  ASSERT_TRUE(memory.has_value());
+  const auto descriptor = std::move(*memory).Seal();
+  ASSERT_TRUE(descriptor.has_value());
+  EXPECT_EQ(::ftruncate(descriptor->get(), 0), -1);
+  EXPECT_EQ(::ftruncate(descriptor->get(), 10), -1);
+  EXPECT_EQ(::pwrite(descriptor->get(), "bye", 3, 0), -1);
+}
+
+TEST_F(FileMappingTest, UnsealedDescriptorsAreRefused) {
+  const UniqueFd memory(::memfd_create("tensors", MFD_ALLOW_SEALING));
+  std::ofstream(folder_ / "file") << "text";
+  const UniqueFd file(::open((folder_ / "file").c_str(), O_RDONLY));
+  for (const int descriptor : {memory.get(), file.get(), -1}) {
+    const auto mapping = FileMapping::FromSealed(descriptor, "outputs");
+    ASSERT_FALSE(mapping.has_value());
+    EXPECT_EQ(mapping.error().message, "outputs came in no sealed memory file");
+  }
+}
+
+TEST_F(FileMappingTest, CopyOnWriteChangesNoOtherMapping) {
+  auto memory = MemoryFile::Create("tensors", 5);
+  ASSERT_TRUE(memory.has_value());
+  std::memcpy(memory->bytes().data(), "hello", 5);
+  const auto descriptor = std::move(*memory).Seal();
+  ASSERT_TRUE(descriptor.has_value());
+  const auto original = FileMapping::FromSealed(descriptor->get(), "tensors");
+  const auto copy = FileMapping::FromSealed(descriptor->get(), "tensors",
+                                            MappingAccess::kCopyOnWrite);
+  ASSERT_TRUE(original.has_value() && copy.has_value());
+  std::memcpy(const_cast<std::byte*>((*copy)->bytes().data()), "J", 1);
+  EXPECT_EQ(Text(**copy), "Jello");
+  EXPECT_EQ(Text(**original), "hello");
 }
 
 }  // namespace
