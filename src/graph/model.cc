@@ -1,10 +1,14 @@
 #include "graph/model.h"
 
 #include <cstdint>
+#include <format>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
+
+#include "parity/error.h"
+#include "parity/tensor.h"
 
 namespace parity {
 
@@ -13,6 +17,14 @@ const AttributeValue* Node::FindAttribute(std::string_view attribute) const {
     if (candidate.name == attribute) return &candidate.value;
   }
   return nullptr;
+}
+
+Result<Tensor> Initializer::Values() const {
+  if (!encoded.has_value()) return tensor;
+  return Fail(
+      ErrorCode::kUnsupported,
+      std::format("initializer '{}' ({} of shape {}) has no values: {}", name,
+                  encoded->dtype, ToString(encoded->shape), encoded->reason));
 }
 
 std::vector<ValueInfo> Graph::RequiredInputs() const {
