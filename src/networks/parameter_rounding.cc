@@ -1,0 +1,156 @@
+#include "networks/parameter_rounding.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <format>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/half.h"
+#include "base/status_macros.h"
+#include "networks/matting_layers.h"
+#include "parity/dtype.h"
+#include "parity/error.h"
+#include "parity/tensor.h"
+
+namespace parity {
+namespace {
+
+// Elements [first, first + values.size()) of `tensor`, exactly.
+void Widen(const Tensor& tensor, std::size_t first, std::span<double> values) {
+  const auto read = [&](auto elements, auto widen) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = widen(elements[first + i]);
+  };
+  switch (tensor.dtype()) {
+    case DType::kFloat16:
+      return read(tensor.As<std::uint16_t>(), FloatFromHalf);
+    case DType::kBFloat16:
+      return read(tensor.As<std::uint16_t>(), FloatFromBFloat16);
+    case DType::kFloat64:
+      return read(tensor.As<double>(), [](double value) { return value; });
+    default:
+      assert(tensor.dtype() == DType::kFloat32);
+      return read(tensor.As<float>(),
+                  [](float value) { return static_cast<double>(value); });
+  }
+}
+
+std::vector<double> Widen(const Tensor& tensor) {
+  std::vector<double> values(static_cast<std::size_t>(tensor.element_count()));
+  Widen(tensor, 0, values);
+  return values;
+}
+
+// Rounds to float32 "to odd": of the two neighbours of an inexact value, the
+// one with the last bit set. A later rounding to float16 then gives what
+// rounding the double once would.
+float RoundToOdd(double value) {
+  const auto nearest = static_cast<float>(value);
+  if (static_cast<double>(nearest) == value || !std::isfinite(nearest) ||
+      (std::bit_cast<std::uint32_t>(nearest) & 1U) != 0) {
+    return nearest;
+  }
+  const float towards = static_cast<double>(nearest) < value
+                            ? std::numeric_limits<float>::infinity()
+                            : -std::numeric_limits<float>::infinity();
+  return std::nextafter(nearest, towards);
+}
+
+// Rounds `values` into elements [first, …) of `tensor`. Losses are counted for
+// float16 alone: every parameter of a checkpoint fits float32.
+RoundingLoss Narrow(std::span<const double> values, std::size_t first,
+                    Tensor& tensor) {
+  RoundingLoss loss;
+  if (tensor.dtype() == DType::kFloat32) {
+    const std::span<float> rounded = tensor.MutableAs<float>();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      rounded[first + i] = static_cast<float>(values[i]);
+    return loss;
+  }
+  const std::span<std::uint16_t> rounded = tensor.MutableAs<std::uint16_t>();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint16_t half = HalfFromFloat(RoundToOdd(values[i]));
+    rounded[first + i] = half;
+    const int magnitude = half & 0x7FFF;
+    if (magnitude == 0x7C00 && std::isfinite(values[i])) ++loss.overflowed;
+    if (magnitude == 0 && values[i] != 0) ++loss.vanished;
+  }
+  return loss;
+}
+
+RoundingLoss& operator+=(RoundingLoss& sum, const RoundingLoss& part) {
+  sum.overflowed += part.overflowed;
+  sum.vanished += part.vanished;
+  return sum;
+}
+
+}  // namespace
+
+std::string RoundingLoss::Note(std::string_view name) const {
+  const auto values = [](std::int64_t count) {
+    return std::format("{} value{}", count, count == 1 ? "" : "s");
+  };
+  const std::string_view s = vanished == 1 ? "es" : "";
+  if (overflowed == 0 && vanished == 0) return "";
+  if (overflowed == 0)
+    return std::format("{}: {} vanish{} in float16", name, values(vanished), s);
+  std::string note =
+      std::format("{}: {} overflow{} float16", name, values(overflowed),
+                  overflowed == 1 ? "s" : "");
+  if (vanished > 0) note += std::format(", {} vanish{}", vanished, s);
+  return note;
+}
+
+Result<RoundedTensor> Round(const Tensor& parameter, DType dtype) {
+  if (parameter.dtype() == dtype)
+    return RoundedTensor{.tensor = parameter, .loss = {}};
+  RoundedTensor rounded;
+  PARITY_ASSIGN_OR_RETURN(rounded.tensor,
+                          Tensor::Allocate(dtype, parameter.shape()));
+  constexpr std::size_t kBlock = 4096;
+  const auto count = static_cast<std::size_t>(parameter.element_count());
+  std::vector<double> values(kBlock);
+  for (std::size_t first = 0; first < count; first += kBlock) {
+    values.resize(std::min(kBlock, count - first));
+    Widen(parameter, first, values);
+    rounded.loss += Narrow(values, first, rounded.tensor);
+  }
+  return rounded;
+}
+
+Result<FoldedConv> FoldBatchNorm(const ConvAndBatchNorm& layer, DType dtype) {
+  const std::vector<double> gamma = Widen(*layer.gamma);
+  const std::vector<double> beta = Widen(*layer.beta);
+  const std::vector<double> mean = Widen(*layer.mean);
+  const std::vector<double> variance = Widen(*layer.variance);
+  const std::size_t channels = gamma.size();
+  FoldedConv folded;
+  PARITY_ASSIGN_OR_RETURN(folded.weight.tensor,
+                          Tensor::Allocate(dtype, layer.weight->shape()));
+  PARITY_ASSIGN_OR_RETURN(folded.bias.tensor,
+                          Tensor::Allocate(dtype, layer.gamma->shape()));
+  const std::size_t row_size =
+      static_cast<std::size_t>(layer.weight->element_count()) / channels;
+  std::vector<double> row(row_size);
+  std::vector<double> bias(channels);
+  for (std::size_t c = 0; c < channels; ++c) {
+    const double factor = gamma[c] / std::sqrt(variance[c] + kBatchNormEpsilon);
+    bias[c] = beta[c] - mean[c] * factor;
+    Widen(*layer.weight, c * row_size, row);
+    for (double& value : row) value *= factor;
+    folded.weight.loss += Narrow(row, c * row_size, folded.weight.tensor);
+  }
+  folded.bias.loss = Narrow(bias, 0, folded.bias.tensor);
+  return folded;
+}
+
+}  // namespace parity

@@ -1,0 +1,141 @@
+#include "networks/patch_crop.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "graph/graph_builder.h"
+#include "graph/operators.h"
+#include "networks/layer_graph.h"
+#include "networks/matting_export_options.h"
+#include "parity/dtype.h"
+
+namespace parity {
+namespace {
+
+struct Crop {
+  LayerGraph* graph;
+  Operators ops;
+  PatchWindow window;
+  Value padded;  // the image with its margin
+  Value grid;
+  Value cells;
+
+  [[nodiscard]] Value Integer(std::int64_t value) const {
+    return graph->builder().Integers({&value, 1});
+  }
+};
+
+// The padded image is a grid of cells, and a window is a square of n×n whole
+// cells. With the cells of the image as the first axes, a window is n·n
+// look-ups of contiguous blocks; windows nobody marked are never made.
+Value Unfold(const Crop& crop) {
+  const Operators& ops = crop.ops;
+  const auto [channels, cell, margin] = crop.window;
+  const std::int64_t n = crop.window.size() / cell;
+  const Value rows = ops.Add(ops.SliceVector(crop.grid, 0, 1),
+                             crop.Integer(2 * margin / cell));
+  const Value split = ops.Concat(
+      {crop.graph->builder().Integers(std::array<std::int64_t, 2>{0, channels}),
+       rows,
+       crop.graph->builder().Integers(
+           std::array<std::int64_t, 3>{cell, -1, cell})},
+      0);
+  const Value by_cell = ops.Transpose(ops.Reshape(crop.padded, split),
+                                      {0, 2, 4, 1, 3, 5});  // N,r,c,C,cell,cell
+  if (n == 1) return ops.GatherND(by_cell, crop.cells);
+
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t row = 0; row < n; ++row) {
+    for (std::int64_t column = 0; column < n; ++column)
+      offsets.insert(offsets.end(), {0, row, column});
+  }
+  const Value indices = ops.Add(
+      ops.Reshape(crop.cells, {0, 1, 1, 3}),
+      crop.graph->builder().Integers(offsets, {1, n, n, 3}));  // P,n,n,3
+  const Value blocks = ops.GatherND(by_cell, indices);  // P,n,n,C,cell,cell
+  return ops.Reshape(ops.Transpose(blocks, {0, 3, 1, 4, 2, 5}),
+                     {0, channels, n * cell, n * cell});
+}
+
+// Boxes of whole pixels: a sample falls on the centre of each pixel, so that
+// its bilinear weights are 1, 0, 0, 0.
+Value ByRoiAlign(const Crop& crop) {
+  const Operators& ops = crop.ops;
+  GraphBuilder& builder = crop.graph->builder();
+  const auto size = static_cast<float>(crop.window.size());
+  const Value xyxy = ops.Gather(
+      crop.cells, builder.Integers(std::array<std::int64_t, 4>{2, 1, 2, 1}), 1);
+  const Value corner =
+      ops.Cast(ops.Mul(xyxy, crop.Integer(crop.window.cell)), DType::kFloat32);
+  const Value boxes = ops.Add(
+      corner,
+      builder.Floats(std::array{-0.5F, -0.5F, size - 0.5F, size - 0.5F}));
+  const Value batch = ops.Gather(
+      crop.cells, builder.Integers(std::array<std::int64_t, 1>{0}, {}), 1);
+  // Box coordinates share the image's type, and float16 ends at 2048.
+  const Value patches = ops.RoiAlign(crop.graph->ToFloat32(ops, crop.padded),
+                                     boxes, batch, crop.window.size());
+  return crop.graph->FromFloat32(ops, patches);
+}
+
+// Pixels become rows of their channels; the row of pixel (y, x) of image b is
+// (b·height + y)·width + x, whatever the number of channels.
+Value ByPixelIndex(const Crop& crop) {
+  const Operators& ops = crop.ops;
+  GraphBuilder& builder = crop.graph->builder();
+  const auto [channels, cell, margin] = crop.window;
+  const std::int64_t size = crop.window.size();
+  const Value pixels =
+      ops.Reshape(ops.Transpose(crop.padded, {0, 2, 3, 1}), {-1, channels});
+
+  const Value padded_size =
+      ops.Add(ops.Mul(crop.grid, crop.Integer(cell)), crop.Integer(2 * margin));
+  const Value height = ops.SliceVector(padded_size, 0, 1);
+  const Value width = ops.SliceVector(padded_size, 1, 2);
+  const Value strides =
+      ops.Concat({ops.Mul(height, width), ops.Mul(width, crop.Integer(cell)),
+                  crop.Integer(cell)},
+                 0);
+  const Value first = ops.ReduceSum(ops.Mul(crop.cells, strides), 1);  // P,1
+
+  std::vector<std::int64_t> count(static_cast<std::size_t>(size));
+  std::iota(count.begin(), count.end(), 0);
+  const Value offsets =
+      ops.Add(ops.Mul(builder.Integers(count, {size, 1}), width),
+              builder.Integers(count));  // size,size
+  const Value indices = ops.Add(first, ops.Reshape(offsets, {-1}));
+  const Value patches = ops.Gather(pixels, indices, 0);  // P,size·size,C
+  return ops.Reshape(ops.Transpose(patches, {0, 2, 1}),
+                     {0, channels, size, size});
+}
+
+}  // namespace
+
+Value CropPatches(LayerGraph& graph, CropMethod method,
+                  const std::string& module, Value image,
+                  const PatchWindow& window, Value grid, Value cells) {
+  const Operators ops = graph.In(module);
+  const Value padded =
+      window.margin > 0 ? ops.PadImage(image, window.margin) : image;
+  const Crop crop = {.graph = &graph,
+                     .ops = ops,
+                     .window = window,
+                     .padded = padded,
+                     .grid = grid,
+                     .cells = cells};
+  switch (method) {
+    case CropMethod::kUnfold:
+      return Unfold(crop);
+    case CropMethod::kRoiAlign:
+      return ByRoiAlign(crop);
+    case CropMethod::kGather:
+      return ByPixelIndex(crop);
+  }
+  return padded;
+}
+
+}  // namespace parity
