@@ -18,7 +18,7 @@
 #include "base/status_macros.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
-#include "formats/file_kind/file_kind.h"
+#include "formats/file_kind.h"
 #include "formats/npy/npy_reader.h"
 #include "formats/onnx/onnx_reader.h"
 #include "formats/safetensors/safetensors_reader.h"

@@ -17,7 +17,7 @@
 #include "backend/backend.h"
 #include "base/file_mapping.h"
 #include "base/status_macros.h"
-#include "formats/file_kind/file_kind.h"
+#include "formats/file_kind.h"
 #include "formats/npy/npy_reader.h"
 #include "formats/onnx/onnx_test_data.h"
 #include "formats/safetensors/safetensors_reader.h"
