@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/printable.h"
 #include "graph/model.h"
 #include "parity/error.h"
 
@@ -79,8 +80,8 @@ class StructureWalk {
   }
 
  private:
-  void Report(std::string problem) {
-    if (problems_.size() < limit_) problems_.push_back(std::move(problem));
+  void Report(std::string_view problem) {
+    if (problems_.size() < limit_) problems_.push_back(Printable(problem));
   }
 
   void Define(std::string_view name, const std::string& by) {

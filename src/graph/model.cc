@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/printable.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 
@@ -21,10 +22,10 @@ const AttributeValue* Node::FindAttribute(std::string_view attribute) const {
 
 Result<Tensor> Initializer::Values() const {
   if (!encoded.has_value()) return tensor;
-  return Fail(
-      ErrorCode::kUnsupported,
-      std::format("initializer '{}' ({} of shape {}) has no values: {}", name,
-                  encoded->dtype, ToString(encoded->shape), encoded->reason));
+  return Fail(ErrorCode::kUnsupported,
+              Printable(std::format(
+                  "initializer '{}' ({} of shape {}) has no values: {}", name,
+                  encoded->dtype, ToString(encoded->shape), encoded->reason)));
 }
 
 std::vector<ValueInfo> Graph::RequiredInputs() const {

@@ -21,7 +21,7 @@
 namespace parity::onnx {
 namespace {
 
-constexpr std::int64_t kMaxParts = 2'000'000;
+constexpr std::int64_t kMaxParts = 1'000'000;
 constexpr int kMaxDepth = 64;
 
 std::string_view View(const protozero::data_view& view) {

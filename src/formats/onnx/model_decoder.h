@@ -31,7 +31,7 @@ class ModelDecoder {
   explicit ModelDecoder(TensorSource source) : source_(std::move(source)) {}
 
   // Errors, naming node or tensor: kCorrupt; kUnsupported for graphs nested
-  // more than 64 deep or more than two million parts; those of DecodeTensor().
+  // more than 64 deep or more than a million parts; those of DecodeTensor().
   [[nodiscard]] Result<Model> DecodeModel(std::string_view message,
                                           ModelPresence* presence);
 

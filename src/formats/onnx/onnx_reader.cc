@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/file_mapping.h"
+#include "base/printable.h"
 #include "base/status_macros.h"
 #include "formats/onnx/external_data.h"
 #include "formats/onnx/model_decoder.h"
@@ -75,13 +76,20 @@ Status CheckIsModel(const onnx::ModelPresence& presence) {
   return {};
 }
 
+// Names in messages come from the file.
+Result<Model> WithPrintableMessages(Result<Model> model) {
+  if (!model) return Fail(model.error().code, Printable(model.error().message));
+  for (std::string& warning : model->warnings) warning = Printable(warning);
+  return model;
+}
+
 Result<Model> Decode(std::string_view message, onnx::TensorSource source) {
   onnx::ModelPresence presence;
   try {
     Result<Model> model =
         onnx::ModelDecoder(std::move(source)).DecodeModel(message, &presence);
     if (model.has_value()) PARITY_RETURN_IF_ERROR(CheckIsModel(presence));
-    return model;
+    return WithPrintableMessages(std::move(model));
   } catch (...) {
     return std::unexpected(onnx::ErrorOfCaughtException("ONNX model"));
   }

@@ -5,7 +5,7 @@
 // reading costs no copy of them. Weights that are not aligned to their element
 // size, and those in varint fields, are copied. What the in-memory model cannot
 // hold (strings, float8, 4-bit and sparse tensors) is kept encoded, with a line
-// in Model::warnings. Limits: graphs nest at most 64 deep; at most two million
+// in Model::warnings. Limits: graphs nest at most 64 deep; at most a million
 // nodes, attributes, tensors and declared values. Spec: docs/formats/onnx.md
 #ifndef PARITY_FORMATS_ONNX_ONNX_READER_H_
 #define PARITY_FORMATS_ONNX_ONNX_READER_H_

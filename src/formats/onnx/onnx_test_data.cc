@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/file_mapping.h"
+#include "base/printable.h"
 #include "base/status_macros.h"
 #include "formats/onnx/external_data.h"
 #include "formats/onnx/message_writer.h"
@@ -102,7 +103,7 @@ Result<NamedTensors> ReadTensors(const std::filesystem::path& folder,
       return Fail(
           ErrorCode::kCorrupt,
           std::format("{}: another file of the set has the tensor '{}' too",
-                      path.string(), tensor.name));
+                      path.string(), Printable(tensor.name)));
     }
     tensors.push_back(std::move(tensor));
   }
@@ -146,8 +147,11 @@ Result<NamedTensor> ReadTensorProto(const std::filesystem::path& path) {
       file->bytes().size());
   Result<NamedTensor> tensor =
       Decode(message, {.owner = file, .external = &external});
-  if (!tensor)
-    return std::unexpected(std::move(tensor).error().In(path.string()));
+  if (!tensor) {
+    return Fail(tensor.error().code,
+                std::format("{}: {}", path.string(),
+                            Printable(tensor.error().message)));
+  }
   if (tensor->name.empty()) tensor->name = path.stem().string();
   return tensor;
 }
