@@ -3,7 +3,9 @@
 //
 //   onnx-parity-fake STAGE DEED    STAGE: hello, load, run; DEED: see kDeeds
 //
-// The same through the environment, for tests of the whole tool:
+//   onnx-parity-fake parent        starts a worker and holds it
+//
+// The first through the environment, for tests of the whole tool:
 // ONNX_PARITY_FAKE="STAGE DEED" or "STAGE DEED PROGRAM", where the last makes
 // it true only under that file name (a link to this program).
 #include <sys/mman.h>
@@ -241,10 +243,22 @@ Script ReadScript(const std::vector<std::string>& arguments) {
   return program.empty() || program == own ? script : Script{};
 }
 
+// Starts this program as a worker, prints its process number and waits to be
+// killed.
+int HoldAWorker(const char* self) {
+  const auto worker =
+      Subprocess::Start({.program = self, .arguments = {"none", "none"}});
+  if (!worker) return 1;
+  std::cout << worker->pid() << '\n' << std::flush;
+  Hang();
+}
+
 }  // namespace
 }  // namespace parity
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "parent")
+    return parity::HoldAWorker(argv[0]);
   parity::EchoBackend backend(
       parity::ReadScript(std::vector<std::string>(argv, argv + argc)));
   return parity::RunWorkerLoop(backend);

@@ -336,7 +336,11 @@ void Subprocess::DrainOutput() {
     if (count == 0 || (count < 0 && errno != EAGAIN)) output_.reset();
     if (count <= 0) return;
     tail_.append(block.data(), static_cast<std::size_t>(count));
-    if (tail_.size() > kTailBytes) tail_.erase(0, tail_.size() - kTailBytes);
+    if (tail_.size() <= kTailBytes) continue;
+    const std::size_t line_end =
+        tail_.find('\n', tail_.size() - kTailBytes - 1);
+    tail_.erase(0, line_end == std::string::npos ? tail_.size() - kTailBytes
+                                                 : line_end + 1);
   }
 }
 
@@ -371,11 +375,13 @@ void Subprocess::Kill() {
 ExitStatus Subprocess::Wait(std::chrono::milliseconds grace) {
   if (reaped_) return status_;
   const Clock::time_point deadline = Clock::now() + grace;
+  bool killed = false;
   while (!HasEnded(pid_)) {
     if (Clock::now() >= deadline) {
       // The number alone too: the child may have left its group.
       Kill();
       ::kill(pid_, SIGKILL);
+      killed = true;
       break;
     }
     DrainOutput();
@@ -393,6 +399,7 @@ ExitStatus Subprocess::Wait(std::chrono::milliseconds grace) {
   Forget(pid_);
   DrainOutput();
   status_ = Reap(pid_);
+  status_.killed_here = killed;
   reaped_ = true;
   return status_;
 }

@@ -32,8 +32,9 @@ struct SubprocessOptions {
 
 // How a process ended.
 struct ExitStatus {
-  int signal = 0;  // 0: it exited by itself
-  int code = 0;    // where signal is 0
+  int signal = 0;            // 0: it exited by itself
+  int code = 0;              // where signal is 0
+  bool killed_here = false;  // because it did not end in time
   // Of the whole life of the process, the moment between fork and exec
   // included: an upper bound.
   std::int64_t peak_rss_bytes = 0;
@@ -65,7 +66,8 @@ class Subprocess {
   // passed.
   [[nodiscard]] bool AwaitSocket(Direction direction,
                                  std::chrono::milliseconds limit);
-  // The end of what the child has printed, as far as taken in: at most 64 KiB.
+  // The end of what the child has printed, as far as taken in: at most 64 KiB,
+  // of whole lines where it has any.
   [[nodiscard]] std::string_view output_tail() const { return tail_; }
 
   // Sends SIGKILL to the whole group, without waiting.

@@ -106,7 +106,9 @@ TEST(SubprocessTest, OnlyTheEndOfALongOutputIsKept) {
   auto process = Shell("yes 123456789012345 | head -c 5000000; echo end");
   ASSERT_TRUE(process.has_value());
   process->Wait(kLong);
-  EXPECT_EQ(process->output_tail().size(), 65536U);
+  EXPECT_LE(process->output_tail().size(), 65536U);
+  EXPECT_GT(process->output_tail().size(), 65536U - 16U);
+  EXPECT_TRUE(process->output_tail().starts_with("123456789012345\n"));
   EXPECT_TRUE(process->output_tail().ends_with("\nend\n"));
 }
 
@@ -120,10 +122,12 @@ TEST(SubprocessTest, StandardInputIsEmpty) {
 TEST(SubprocessTest, NoOtherDescriptorIsInherited) {
   // On purpose without close-on-exec.
   const UniqueFd leaky(::open("/dev/null", O_RDONLY));
-  auto process = Shell("cd /proc/$$/fd && echo *");
+  auto process = Shell(
+      "i=0; while [ $i -lt 100 ]; do "
+      "if [ -e /proc/$$/fd/$i ]; then echo $i; fi; i=$((i+1)); done");
   ASSERT_TRUE(process.has_value());
   process->Wait(kLong);
-  EXPECT_EQ(process->output_tail(), "0 1 2 3\n");
+  EXPECT_EQ(process->output_tail(), "0\n1\n2\n3\n");
 }
 
 TEST(SubprocessTest, ThisProcessKeepsNoDescriptorAndNoZombie) {
@@ -175,32 +179,18 @@ TEST(SubprocessTest, AWorkerOutlivesTheThreadThatStartedIt) {
   EXPECT_EQ(process->Wait(kLong).Describe(), "exited with code 7");
 }
 
-TEST(SubprocessTest, AWorkerDiesWithThisProcessHoweverThatEnds) {
+TEST(SubprocessTest, AWorkerDiesWithItsParentHoweverThatEnds) {
   // The parent in between is killed like a tool that has no chance to clean up.
-  const std::string self = std::filesystem::canonical("/proc/self/exe");
   auto parent = Subprocess::Start(
-      {.program = self,
-       .arguments = {"--gtest_also_run_disabled_tests",
-                     "--gtest_filter=*DISABLED_ParentOfAHangingWorker"}});
+      {.program = PARITY_FAKE_WORKER, .arguments = {"parent"}});
   ASSERT_TRUE(parent.has_value());
-  while (!parent->output_tail().contains("worker=") ||
-         !parent->output_tail().ends_with(".\n")) {
+  while (!parent->output_tail().ends_with('\n'))
     ASSERT_FALSE(parent->AwaitSocket(Direction::kRead, milliseconds(1)));
-  }
-  const std::string output(parent->output_tail());
-  const pid_t worker = std::stoi(output.substr(output.find("worker=") + 7));
+  const pid_t worker = std::stoi(std::string(parent->output_tail()));
   EXPECT_TRUE(Runs(worker));
   // Only the parent: the worker has a group of its own.
   ASSERT_EQ(::kill(parent->pid(), SIGKILL), 0);
   EXPECT_TRUE(EndsSoon(worker));
-}
-
-TEST(SubprocessTest, DISABLED_ParentOfAHangingWorker) {
-  auto process = Shell("exec sleep 1000");
-  ASSERT_TRUE(process.has_value());
-  std::printf("worker=%d.\n", process->pid());
-  std::fflush(stdout);
-  process->Wait(kLong);
 }
 
 TEST(SubprocessTest, KillAllWorkersKillsEachAndNothingElse) {

@@ -248,6 +248,11 @@ Error WorkerClient::Died(std::string_view doing) {
   if (Interrupted())
     return {.code = ErrorCode::kInterrupted, .message = "interrupted"};
   if (MentionsNoMemory(words)) return OutOfMemory(words, doing);
+  if (status.killed_here) {
+    return {.code = ErrorCode::kWorkerDied,
+            .message = std::format("{} closed its connection {}{}", Who(),
+                                   doing, LastWordsClause(words))};
+  }
   std::string message =
       std::format("{} {} {}", Who(), status.Describe(), doing);
   if (status.signal == SIGKILL)
