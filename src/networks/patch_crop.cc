@@ -29,36 +29,48 @@ struct Crop {
   }
 };
 
-// The padded image is a grid of cells, and a window is a square of n×n whole
-// cells. With the cells of the image as the first axes, a window is n·n
-// look-ups of contiguous blocks; windows nobody marked are never made.
+// The image with its channels last, (N,height,width,C).
+Value ChannelsLast(const Crop& crop) {
+  return crop.ops.Transpose(crop.padded, {0, 2, 3, 1});
+}
+
+// (P,size,size,C), however its axes are split → (P,C,size,size).
+Value ChannelsFirst(const Crop& crop, Value patches) {
+  const std::int64_t channels = crop.window.channels;
+  const std::int64_t size = crop.window.size();
+  const Value pixels =
+      crop.ops.Reshape(patches, {0, size * size, channels});
+  return crop.ops.Reshape(crop.ops.Transpose(pixels, {0, 2, 1}),
+                          {0, channels, size, size});
+}
+
+// A row of a window is n runs of `cell` pixels that start at whole cells. With
+// the channels last a run is one contiguous block, so a window is size·n
+// look-ups; windows nobody marked are never made.
 Value Unfold(const Crop& crop) {
   const Operators& ops = crop.ops;
+  GraphBuilder& builder = crop.graph->builder();
   const auto [channels, cell, margin] = crop.window;
-  const std::int64_t n = crop.window.size() / cell;
-  const Value rows = ops.Add(ops.SliceVector(crop.grid, 0, 1),
-                             crop.Integer(2 * margin / cell));
+  const std::int64_t size = crop.window.size();
+  const std::int64_t n = size / cell;
+  const Value columns = ops.Add(ops.SliceVector(crop.grid, 1, 2),
+                                crop.Integer(2 * margin / cell));
   const Value split = ops.Concat(
-      {crop.graph->builder().Integers(std::array<std::int64_t, 2>{0, channels}),
-       rows,
-       crop.graph->builder().Integers(
-           std::array<std::int64_t, 3>{cell, -1, cell})},
+      {crop.graph->batch(), crop.Integer(-1), columns,
+       crop.Integer(static_cast<std::int64_t>(cell) * channels)},
       0);
-  const Value by_cell = ops.Transpose(ops.Reshape(crop.padded, split),
-                                      {0, 2, 4, 1, 3, 5});  // N,r,c,C,cell,cell
-  if (n == 1) return ops.GatherND(by_cell, crop.cells);
+  const Value runs = ops.Reshape(ChannelsLast(crop), split);
 
   std::vector<std::int64_t> offsets;
-  for (std::int64_t row = 0; row < n; ++row) {
+  for (std::int64_t y = 0; y < size; ++y) {
     for (std::int64_t column = 0; column < n; ++column)
-      offsets.insert(offsets.end(), {0, row, column});
+      offsets.insert(offsets.end(), {0, y, column});
   }
-  const Value indices = ops.Add(
-      ops.Reshape(crop.cells, {0, 1, 1, 3}),
-      crop.graph->builder().Integers(offsets, {1, n, n, 3}));  // P,n,n,3
-  const Value blocks = ops.GatherND(by_cell, indices);  // P,n,n,C,cell,cell
-  return ops.Reshape(ops.Transpose(blocks, {0, 3, 1, 4, 2, 5}),
-                     {0, channels, n * cell, n * cell});
+  const Value corner = ops.Mul(
+      crop.cells, builder.Integers(std::array<std::int64_t, 3>{1, cell, 1}));
+  const Value indices = ops.Add(ops.Reshape(corner, {0, 1, 1, 3}),
+                                builder.Integers(offsets, {1, size, n, 3}));
+  return ChannelsFirst(crop, ops.GatherND(runs, indices));
 }
 
 // Boxes of whole pixels: a sample falls on the centre of each pixel, so that
@@ -89,8 +101,7 @@ Value ByPixelIndex(const Crop& crop) {
   GraphBuilder& builder = crop.graph->builder();
   const auto [channels, cell, margin] = crop.window;
   const std::int64_t size = crop.window.size();
-  const Value pixels =
-      ops.Reshape(ops.Transpose(crop.padded, {0, 2, 3, 1}), {-1, channels});
+  const Value pixels = ops.Reshape(ChannelsLast(crop), {-1, channels});
 
   const Value padded_size =
       ops.Add(ops.Mul(crop.grid, crop.Integer(cell)), crop.Integer(2 * margin));
@@ -108,9 +119,7 @@ Value ByPixelIndex(const Crop& crop) {
       ops.Add(ops.Mul(builder.Integers(count, {size, 1}), width),
               builder.Integers(count));  // size,size
   const Value indices = ops.Add(first, ops.Reshape(offsets, {-1}));
-  const Value patches = ops.Gather(pixels, indices, 0);  // P,size·size,C
-  return ops.Reshape(ops.Transpose(patches, {0, 2, 1}),
-                     {0, channels, size, size});
+  return ChannelsFirst(crop, ops.Gather(pixels, indices, 0));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "graph/graph_builder.h"
 #include "graph/operators.h"
@@ -14,20 +15,31 @@ namespace {
 // Channels of the canvas and side of a cell are both 4.
 constexpr std::int64_t kFour = 4;
 
-// With the cells as the first axes, a patch is one contiguous block.
+// A row of a patch is one run of the canvas seen as (N,4,H,W/4,4), so that
+// nothing has to be moved: patch (b, i, j) has rows (b, c, 4i + r, j).
 Value ByPatch(LayerGraph& graph, const Operators& ops, Value canvas,
               Value patches, Value grid, Value cells) {
   GraphBuilder& builder = graph.builder();
-  const Value split = ops.Concat(
-      {builder.Integers(std::array<std::int64_t, 2>{0, kFour}),
-       ops.SliceVector(grid, 0, 1),
-       builder.Integers(std::array<std::int64_t, 3>{kFour, -1, kFour})},
-      0);
-  Value by_cell = ops.Transpose(ops.Reshape(canvas, split),
-                                {0, 2, 4, 1, 3, 5});  // N,row,column,4,4,4
-  by_cell = ops.ScatterND(by_cell, cells, patches);
-  return ops.Reshape(ops.Transpose(by_cell, {0, 3, 1, 4, 2, 5}),
-                     ops.Shape(canvas));
+  const Value split =
+      ops.Concat({graph.batch(),
+                  builder.Integers(std::array<std::int64_t, 2>{kFour, -1}),
+                  ops.SliceVector(grid, 1, 2), builder.Integers({&kFour, 1})},
+                 0);
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t channel = 0; channel < kFour; ++channel) {
+    for (std::int64_t row = 0; row < kFour; ++row)
+      offsets.insert(offsets.end(), {0, channel, row, 0});
+  }
+  const Value b0ij = ops.Mul(
+      ops.Gather(cells,
+                 builder.Integers(std::array<std::int64_t, 4>{0, 0, 1, 2}), 1),
+      builder.Integers(std::array<std::int64_t, 4>{1, 0, kFour, 1}));
+  const Value indices =
+      ops.Add(ops.Reshape(b0ij, {0, 1, 1, 4}),
+              builder.Integers(offsets, {1, kFour, kFour, 4}));
+  const Value replaced =
+      ops.ScatterND(ops.Reshape(canvas, split), indices, patches);
+  return ops.Reshape(replaced, ops.Shape(canvas));
 }
 
 // The flat index of channel c, pixel (y, x) of image b is
