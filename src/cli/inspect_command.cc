@@ -22,7 +22,7 @@
 #include "formats/npy/npy_reader.h"
 #include "formats/onnx/onnx_reader.h"
 #include "formats/safetensors/safetensors_reader.h"
-#include "formats/torch_checkpoint/torch_checkpoint_reader.h"
+#include "formats/torch_checkpoint/checkpoint_reader.h"
 #include "graph/graph_checks.h"
 #include "graph/model.h"
 #include "parity/dtype.h"

@@ -2,8 +2,10 @@
 #ifndef PARITY_VALIDATE_CASE_INPUTS_H_
 #define PARITY_VALIDATE_CASE_INPUTS_H_
 
+#include <memory>
 #include <vector>
 
+#include "backend/shared_tensors.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/validation.h"
@@ -14,6 +16,7 @@ namespace parity {
 
 struct CaseInputs {
   NamedTensors tensors;  // in the model's order
+  std::shared_ptr<const SharedTensors> shared;  // the image they are in, once there is one
   std::vector<InputDescription> descriptions;
 };
 

@@ -80,10 +80,9 @@ Result<OutputResult> CompareOutput(const CaseContext& context, const NamedTensor
 
 }  // namespace
 
-Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name, const NamedTensors& inputs) {
+Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name, const RunRequest& request) {
   CaseOutcome outcome;
   outcome.result.name = name;
-  const RunRequest request{.inputs = inputs, .output_names = {}};
   context.progress(std::format("{}: running the reference", name));
   PARITY_ASSIGN_OR_RETURN(const RunResult expected, context.reference.Run(request));
   context.progress(std::format("{}: running the candidate", name));
@@ -98,7 +97,7 @@ Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name,
   const OutputPairing pairing = PairOutputs(NamesOf(expected.outputs), NamesOf(actual.outputs));
   outcome.result.contract_failures = pairing.failures;
   outcome.notes.insert(outcome.notes.end(), pairing.notes.begin(), pairing.notes.end());
-  std::ranges::move(CheckDeclaredShapes(context.contract, inputs, actual.outputs),
+  std::ranges::move(CheckDeclaredShapes(context.contract, request.inputs, actual.outputs),
                     std::back_inserter(outcome.result.contract_failures));
 
   context.progress(std::format("{}: comparing", name));

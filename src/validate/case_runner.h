@@ -40,8 +40,8 @@ struct CaseOutcome {
   std::int64_t candidate_rss_bytes = 0;
 };
 
-// `inputs` are named as the ONNX inputs, in the model's order. Errors: those of the backends.
-[[nodiscard]] Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name, const NamedTensors& inputs);
+// The request's inputs are named as the ONNX inputs, in the model's order; it asks for all outputs. Errors: those of the backends.
+[[nodiscard]] Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name, const RunRequest& request);
 
 }  // namespace parity
 

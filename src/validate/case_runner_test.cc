@@ -52,7 +52,7 @@ CaseResult Compare(NamedTensors expected, NamedTensors actual, const Contract& c
   const std::map<std::string, double> none;
   const CaseContext context{.reference = reference, .candidate = candidate, .contract = contract, .tolerance = {}, .output_atol = none,
                             .output_rtol = none, .floating_dtype = {}, .progress = [](std::string_view) {}};
-  return RunCase(context, "case", {})->result;
+  return RunCase(context, "case", RunRequest{})->result;
 }
 
 TEST(CaseRunnerTest, NaNOnOneSideFails) {
@@ -93,7 +93,7 @@ TEST(CaseRunnerTest, ADifferenceOfExactlyTheLimitFails) {
     const Contract contract;
     const CaseContext context{.reference = reference, .candidate = candidate, .contract = contract, .tolerance = {}, .output_atol = limits,
                               .output_rtol = none, .floating_dtype = {}, .progress = [](std::string_view) {}};
-    return RunCase(context, "case", {})->result.passed();
+    return RunCase(context, "case", RunRequest{})->result.passed();
   };
   EXPECT_FALSE(run(0.5));
   EXPECT_TRUE(run(0.50001));
@@ -119,7 +119,7 @@ TEST(CaseRunnerTest, ChangedInputsAreNoted) {
   const Contract contract;
   const CaseContext context{.reference = reference, .candidate = candidate, .contract = contract, .tolerance = {}, .output_atol = none,
                             .output_rtol = none, .floating_dtype = {}, .progress = [](std::string_view) {}};
-  EXPECT_THAT(RunCase(context, "case", {})->notes, ElementsAre("the reference changes its input x while it runs (case case)"));
+  EXPECT_THAT(RunCase(context, "case", RunRequest{})->notes, ElementsAre("the reference changes its input x while it runs (case case)"));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "formats/torch_checkpoint/torch_checkpoint_reader.h"
+#include "formats/torch_checkpoint/checkpoint_reader.h"
 #include "networks/synthetic_weights.h"
 #include "networks/weights_check.h"
 #include "parity/error.h"

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/shared_tensors.h"
 #include "base/file_mapping.h"
 #include "base/sha256.h"
 #include "base/status_macros.h"
@@ -144,10 +145,19 @@ class Validator {
     return {};
   }
 
+  // The inputs of a case in shared memory, made once for both sides.
   Result<CaseInputs> MakeInputs(std::size_t index) {
+    PARITY_ASSIGN_OR_RETURN(CaseInputs inputs, InputsOf(index));
+    PARITY_ASSIGN_OR_RETURN(inputs.shared, Share(inputs.tensors));
+    inputs.tensors = inputs.shared->tensors();
+    return inputs;
+  }
+
+  Result<CaseInputs> InputsOf(std::size_t index) const {
     if (plan_.kind == ReferenceKind::kRecorded) {
       const Recording& recording = recordings_[index];
       return CaseInputs{.tensors = recording.inputs,
+                        .shared = nullptr,
                         .descriptions = DescribeInputs(recording.inputs, options_.reference.recorded.filename().string())};
     }
     return MakeCaseInputs(cases_[index], contract_);
@@ -167,7 +177,8 @@ class Validator {
                               .output_rtol = options_.output_rtol,
                               .floating_dtype = plan_.floating_dtype,
                               .progress = [this](std::string_view text) { Progress(text); }};
-    PARITY_ASSIGN_OR_RETURN(CaseOutcome outcome, RunCase(context, name, inputs.tensors));
+    const RunRequest request{.inputs = std::move(inputs.tensors), .shared_inputs = std::move(inputs.shared), .output_names = {}};
+    PARITY_ASSIGN_OR_RETURN(CaseOutcome outcome, RunCase(context, name, request));
     outcome.result.inputs = std::move(inputs.descriptions);
     result_.reference.peak_rss_bytes = std::max(result_.reference.peak_rss_bytes, outcome.reference_rss_bytes);
     result_.candidate.peak_rss_bytes = std::max(result_.candidate.peak_rss_bytes, outcome.candidate_rss_bytes);
