@@ -189,7 +189,8 @@ Result<ExitCode> RunValidation(const ValidationFlags& flags, const std::vector<s
   // Opened before the run: a bad path costs a second, not an hour.
   std::optional<AtomicFile> json;
   if (!flags.json.empty()) {
-    PARITY_ASSIGN_OR_RETURN(json, AtomicFile::Create(flags.json));
+    PARITY_ASSIGN_OR_RETURN(AtomicFile created, AtomicFile::Create(flags.json));
+    json.emplace(std::move(created));
   }
   ProgressLine progress;
   options.progress = [&](std::string_view text) { progress.Show(text); };
