@@ -14,13 +14,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/byte_reader.h"
 #include "base/status_macros.h"
+#include "formats/torch_checkpoint/pickle_stack.h"
 #include "formats/torch_checkpoint/pickle_text.h"
 #include "formats/torch_checkpoint/pickle_value.h"
 #include "formats/torch_checkpoint/torch_globals.h"
@@ -59,36 +59,12 @@ class Machine {
   using Handler = Status (Machine::*)();
   static constexpr std::array<Handler, 256> MakeHandlers();
 
-  // ---- the stack
   Status Push(PickleRef ref) {
-    stack_.push_back(ref);
+    stack_.Push(ref);
     return {};
   }
   Status PushValue(PickleValue value) {
     return Push(heap_.Add(std::move(value)));
-  }
-  [[nodiscard]] std::size_t Floor() const {
-    return marks_.empty() ? 0 : marks_.back();
-  }
-  Result<PickleRef> Pop() {
-    PARITY_ASSIGN_OR_RETURN(const PickleRef top, Top());
-    stack_.pop_back();
-    return top;
-  }
-  [[nodiscard]] Result<PickleRef> Top() const {
-    if (stack_.size() <= Floor())
-      return Corrupt("the pickle takes from an empty stack");
-    return stack_.back();
-  }
-  // Everything above the last mark, which is used up.
-  Result<std::vector<PickleRef>> PopMark() {
-    if (marks_.empty()) return Corrupt("the pickle has no mark where needed");
-    const auto first =
-        stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
-    std::vector<PickleRef> items(first, stack_.end());
-    stack_.erase(first, stack_.end());
-    marks_.pop_back();
-    return items;
   }
 
   // ---- arguments in the bytes
@@ -102,7 +78,7 @@ class Machine {
 
   // ---- constants
   Status Mark() {
-    marks_.push_back(stack_.size());
+    stack_.Mark();
     return {};
   }
   Status None() { return Push(none_); }
@@ -178,7 +154,7 @@ class Machine {
   Status EmptyDict() { return PushValue(PickleDict{}); }
   template <SequenceKind kKind>
   Status FromMark() {
-    PARITY_ASSIGN_OR_RETURN(auto items, PopMark());
+    PARITY_ASSIGN_OR_RETURN(auto items, stack_.PopMark());
     return PushValue(PickleSequence{.kind = kKind, .items = std::move(items)});
   }
   template <std::size_t kCount>
@@ -186,20 +162,20 @@ class Machine {
     PickleSequence tuple{.kind = SequenceKind::kTuple,
                          .items = std::vector<PickleRef>(kCount)};
     for (std::size_t i = kCount; i-- > 0;) {
-      PARITY_ASSIGN_OR_RETURN(tuple.items[i], Pop());
+      PARITY_ASSIGN_OR_RETURN(tuple.items[i], stack_.Pop());
     }
     return PushValue(std::move(tuple));
   }
   Status Append() {
-    PARITY_ASSIGN_OR_RETURN(const PickleRef item, Pop());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef item, stack_.Pop());
     return Extend({item});
   }
   Status AppendMany() {
-    PARITY_ASSIGN_OR_RETURN(const auto items, PopMark());
+    PARITY_ASSIGN_OR_RETURN(const auto items, stack_.PopMark());
     return Extend(items);
   }
   Status Extend(const std::vector<PickleRef>& items) {
-    PARITY_ASSIGN_OR_RETURN(const PickleRef target, Top());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef target, stack_.Top());
     auto* const sequence = heap_.Get<PickleSequence>(target);
     if (sequence == nullptr || sequence->kind == SequenceKind::kTuple)
       return Corrupt("the pickle appends to what is no list or set");
@@ -207,21 +183,21 @@ class Machine {
     return {};
   }
   Status DictFromMark() {
-    PARITY_ASSIGN_OR_RETURN(const auto items, PopMark());
+    PARITY_ASSIGN_OR_RETURN(const auto items, stack_.PopMark());
     PARITY_RETURN_IF_ERROR(EmptyDict());
     return Update(items);
   }
   Status SetItem() {
-    PARITY_ASSIGN_OR_RETURN(const PickleRef value, Pop());
-    PARITY_ASSIGN_OR_RETURN(const PickleRef key, Pop());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef value, stack_.Pop());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef key, stack_.Pop());
     return Update({key, value});
   }
   Status SetItems() {
-    PARITY_ASSIGN_OR_RETURN(const auto items, PopMark());
+    PARITY_ASSIGN_OR_RETURN(const auto items, stack_.PopMark());
     return Update(items);
   }
   Status Update(const std::vector<PickleRef>& items) {
-    PARITY_ASSIGN_OR_RETURN(const PickleRef target, Top());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef target, stack_.Top());
     auto* const dict = heap_.Get<PickleDict>(target);
     if (dict == nullptr || items.size() % 2 != 0)
       return Corrupt("the pickle sets items of what is no dictionary");
@@ -231,38 +207,23 @@ class Machine {
   }
 
   // ---- the stack and the memo
-  Status PopOne() {
-    // Python lets POP remove a mark.
-    if (!marks_.empty() && stack_.size() == marks_.back()) {
-      marks_.pop_back();
-      return {};
-    }
-    PARITY_RETURN_IF_ERROR(Pop());
-    return {};
-  }
+  Status PopOne() { return stack_.PopItemOrMark(); }
   Status PopToMark() {
-    PARITY_RETURN_IF_ERROR(PopMark());
+    PARITY_RETURN_IF_ERROR(stack_.PopMark());
     return {};
   }
   Status Duplicate() {
-    PARITY_ASSIGN_OR_RETURN(const PickleRef top, Top());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef top, stack_.Top());
     return Push(top);
   }
-  Status Remember(std::uint64_t slot) {
-    PARITY_ASSIGN_OR_RETURN(memo_[slot], Top());
-    return {};
-  }
   Status Recall(std::uint64_t slot) {
-    const auto found = memo_.find(slot);
-    if (found == memo_.end())
-      return Corrupt(
-          std::format("the pickle recalls {}, which it never kept", slot));
-    return Push(found->second);
+    PARITY_ASSIGN_OR_RETURN(const PickleRef value, stack_.Recall(slot));
+    return Push(value);
   }
   template <class Slot>
   Status Put() {
     PARITY_ASSIGN_OR_RETURN(const Slot slot, reader_.Read<Slot>());
-    return Remember(slot);
+    return stack_.Remember(slot);
   }
   template <class Slot>
   Status Get() {
@@ -279,13 +240,13 @@ class Machine {
   }
   Status PutLine() {
     PARITY_ASSIGN_OR_RETURN(const std::uint64_t slot, SlotLine());
-    return Remember(slot);
+    return stack_.Remember(slot);
   }
   Status GetLine() {
     PARITY_ASSIGN_OR_RETURN(const std::uint64_t slot, SlotLine());
     return Recall(slot);
   }
-  Status Memoize() { return Remember(memo_.size()); }
+  Status Memoize() { return stack_.Memoize(); }
 
   // ---- globals, calls, objects
   Status PushGlobal(std::string_view module, std::string_view name) {
@@ -299,8 +260,8 @@ class Machine {
     return PushGlobal(module, name);
   }
   Status StackGlobal() {
-    PARITY_ASSIGN_OR_RETURN(const PickleRef name_ref, Pop());
-    PARITY_ASSIGN_OR_RETURN(const PickleRef module_ref, Pop());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef name_ref, stack_.Pop());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef module_ref, stack_.Pop());
     const auto* const name = heap_.Get<std::string_view>(name_ref);
     const auto* const module = heap_.Get<std::string_view>(module_ref);
     if (name == nullptr || module == nullptr)
@@ -315,27 +276,27 @@ class Machine {
   }
   // REDUCE and NEWOBJ: the allowed classes are made by being called.
   Status Reduce() {
-    PARITY_ASSIGN_OR_RETURN(const PickleRef arguments, Pop());
-    PARITY_ASSIGN_OR_RETURN(const PickleRef callable, Pop());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef arguments, stack_.Pop());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef callable, stack_.Pop());
     return Call(callable, arguments);
   }
   Status NewObjectWithKeywords() {
-    PARITY_ASSIGN_OR_RETURN(const PickleRef keywords, Pop());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef keywords, stack_.Pop());
     const auto* const dict = heap_.Get<PickleDict>(keywords);
     if (dict == nullptr || !dict->items.empty())
       return Corrupt("the pickle makes an object with keywords");
     return Reduce();
   }
   Status Instance() {
-    PARITY_ASSIGN_OR_RETURN(auto arguments, PopMark());
+    PARITY_ASSIGN_OR_RETURN(auto arguments, stack_.PopMark());
     PARITY_RETURN_IF_ERROR(GlobalLines());
-    PARITY_ASSIGN_OR_RETURN(const PickleRef callable, Pop());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef callable, stack_.Pop());
     return Call(callable,
                 heap_.Add(PickleSequence{.kind = SequenceKind::kTuple,
                                          .items = std::move(arguments)}));
   }
   Status Object() {
-    PARITY_ASSIGN_OR_RETURN(auto items, PopMark());
+    PARITY_ASSIGN_OR_RETURN(auto items, stack_.PopMark());
     if (items.empty()) return Corrupt("the pickle makes an object of nothing");
     const PickleRef callable = items.front();
     items.erase(items.begin());
@@ -345,12 +306,12 @@ class Machine {
   // An object's state (a state dict's _metadata, a tensor's attributes) is of
   // no interest.
   Status Build() {
-    PARITY_RETURN_IF_ERROR(Pop());
-    PARITY_RETURN_IF_ERROR(Top());
+    PARITY_RETURN_IF_ERROR(stack_.Pop());
+    PARITY_RETURN_IF_ERROR(stack_.Top());
     return {};
   }
   Status PersistentId() {
-    PARITY_ASSIGN_OR_RETURN(const PickleRef id, Pop());
+    PARITY_ASSIGN_OR_RETURN(const PickleRef id, stack_.Pop());
     PARITY_ASSIGN_OR_RETURN(const StorageReference storage,
                             ResolveStorage(heap_, id));
     storages_.push_back(storage);
@@ -385,9 +346,7 @@ class Machine {
 
   ByteReader reader_;
   PickleHeap heap_;
-  std::vector<PickleRef> stack_;
-  std::vector<std::size_t> marks_;
-  std::unordered_map<std::uint64_t, PickleRef> memo_;
+  PickleStack stack_;
   std::vector<StorageReference> storages_;
   std::size_t item_budget_;
   PickleRef none_, false_, true_, empty_tuple_;
@@ -488,14 +447,13 @@ Result<Pickle> Machine::Run() {
                       code, position));
     }
     PARITY_RETURN_IF_ERROR((this->*handler)());
-    if (heap_.size() + stack_.size() + marks_.size() + memo_.size() >
-        kMaxValues) {
+    if (heap_.size() + stack_.size() > kMaxValues) {
       return Fail(
           ErrorCode::kUnsupported,
           std::format("the pickle builds more than {} values", kMaxValues));
     }
   }
-  PARITY_ASSIGN_OR_RETURN(const PickleRef root, Pop());
+  PARITY_ASSIGN_OR_RETURN(const PickleRef root, stack_.Pop());
   return Pickle{.heap = std::move(heap_),
                 .root = root,
                 .size = reader_.position(),

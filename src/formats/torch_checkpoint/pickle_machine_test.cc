@@ -62,7 +62,7 @@ TEST(PickleMachineTest, DamagedPicklesAreRefused) {
            "Pid\n."s,
            std::string(kOrderedDict) + "NR.",      // no arguments
            std::string(kOrderedDict) + "N\x85R.",  // of no pairs
-           "ctorch\nfloat32\n)R."s,                 // calls a dtype
+           "ctorch\nfloat32\n)R."s,                // calls a dtype
            "o."s,
            "(o."s,
            "(No."s,
