@@ -57,6 +57,7 @@ class StructureWalk {
   void VisitGraph(const Graph& graph, const std::string& where) {
     scopes_.emplace_back();
     std::vector<std::string_view> outputs;
+    outputs.reserve(graph.outputs.size());
     for (const ValueInfo& output : graph.outputs)
       outputs.push_back(output.name);
     DefineInputs(graph, where);

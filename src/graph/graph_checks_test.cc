@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/encoded.h"
 #include "graph/model.h"
 #include "parity/error.h"
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <filesystem>
 #include <format>
 #include <memory>
@@ -58,12 +59,13 @@ Result<Tensor> ExternalFiles::Read(DType dtype, Shape shape,
         std::format("shape {} is too large for any memory", ToString(shape)));
   }
   const auto needed = static_cast<std::uint64_t>(count * ByteSize(dtype));
-  if (reference.length.value_or(needed) != needed) {
+  if (const std::uint64_t length = reference.length.value_or(needed);
+      length != needed) {
     return Fail(ErrorCode::kCorrupt,
                 std::format("{} of shape {} needs {} bytes, its external data "
                             "in '{}' has length {}",
                             Name(dtype), ToString(shape), needed,
-                            reference.location, *reference.length));
+                            reference.location, length));
   }
   PARITY_ASSIGN_OR_RETURN(const std::shared_ptr<const FileMapping> file,
                           Map(reference.location));

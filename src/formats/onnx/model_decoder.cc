@@ -12,6 +12,7 @@
 
 #include "base/status_macros.h"
 #include "formats/onnx/onnx_fields.h"
+#include "formats/onnx/proto_text.h"
 #include "formats/onnx/tensor_proto.h"
 #include "formats/onnx/value_info_proto.h"
 #include "graph/model.h"
@@ -24,13 +25,6 @@ namespace {
 constexpr std::int64_t kMaxParts = 1'000'000;
 constexpr int kMaxDepth = 64;
 
-std::string_view View(const protozero::data_view& view) {
-  return {view.data(), view.size()};
-}
-std::string Text(protozero::pbf_reader& reader) {
-  return std::string(View(reader.get_view()));
-}
-
 // The scalar fields of ModelProto.
 void ReadModelField(protozero::pbf_reader& reader, Model& model) {
   switch (reader.tag_and_type()) {
@@ -38,19 +32,19 @@ void ReadModelField(protozero::pbf_reader& reader, Model& model) {
       model.ir_version = reader.get_int64();
       return;
     case Bytes(kModelProducerName):
-      model.producer_name = Text(reader);
+      model.producer_name = ReadText(reader);
       return;
     case Bytes(kModelProducerVersion):
-      model.producer_version = Text(reader);
+      model.producer_version = ReadText(reader);
       return;
     case Bytes(kModelDomain):
-      model.domain = Text(reader);
+      model.domain = ReadText(reader);
       return;
     case Varint(kModelVersion):
       model.model_version = reader.get_int64();
       return;
     case Bytes(kModelDocString):
-      model.doc_string = Text(reader);
+      model.doc_string = ReadText(reader);
       return;
     case Bytes(kModelMetadata):
       DecodeEntry(View(reader.get_view()), &model.metadata);
@@ -64,25 +58,25 @@ void ReadModelField(protozero::pbf_reader& reader, Model& model) {
 void ReadFunctionField(protozero::pbf_reader& reader, Function& function) {
   switch (reader.tag_and_type()) {
     case Bytes(kFunctionName):
-      function.name = Text(reader);
+      function.name = ReadText(reader);
       return;
     case Bytes(kFunctionDomain):
-      function.domain = Text(reader);
+      function.domain = ReadText(reader);
       return;
     case Bytes(kFunctionOverload):
-      function.overload = Text(reader);
+      function.overload = ReadText(reader);
       return;
     case Bytes(kFunctionDocString):
-      function.doc_string = Text(reader);
+      function.doc_string = ReadText(reader);
       return;
     case Bytes(kFunctionInput):
-      function.inputs.push_back(Text(reader));
+      function.inputs.push_back(ReadText(reader));
       return;
     case Bytes(kFunctionOutput):
-      function.outputs.push_back(Text(reader));
+      function.outputs.push_back(ReadText(reader));
       return;
     case Bytes(kFunctionAttribute):
-      function.attributes.push_back(Text(reader));
+      function.attributes.push_back(ReadText(reader));
       return;
     case Bytes(kFunctionOpsetImport):
       function.opset_imports.push_back(DecodeOpset(View(reader.get_view())));
@@ -102,10 +96,10 @@ void DecodeEntry(std::string_view message,
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case Bytes(kEntryKey):
-        key = Text(reader);
+        key = ReadText(reader);
         break;
       case Bytes(kEntryValue):
-        value = Text(reader);
+        value = ReadText(reader);
         break;
       default:
         reader.skip();
@@ -120,7 +114,7 @@ OpsetImport DecodeOpset(std::string_view message) {
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case Bytes(kOpsetDomain):
-        opset.domain = Text(reader);
+        opset.domain = ReadText(reader);
         break;
       case Varint(kOpsetVersion):
         opset.version = reader.get_int64();
@@ -180,7 +174,7 @@ Status ModelDecoder::DecodeGraph(std::string_view message, int depth,
         break;
       }
       case Bytes(kGraphName):
-        graph->name = Text(reader);
+        graph->name = ReadText(reader);
         break;
       case Bytes(kGraphInitializer):
         PARITY_RETURN_IF_ERROR(AddInitializer(
@@ -191,7 +185,7 @@ Status ModelDecoder::DecodeGraph(std::string_view message, int depth,
             DecodeSparseTensor(View(reader.get_view()), source_), graph));
         break;
       case Bytes(kGraphDocString):
-        graph->doc_string = Text(reader);
+        graph->doc_string = ReadText(reader);
         break;
       case Bytes(kGraphInput):
         PARITY_RETURN_IF_ERROR(

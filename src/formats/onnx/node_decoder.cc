@@ -1,6 +1,6 @@
 // The part of ModelDecoder that reads nodes and their attributes.
-#include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <format>
 #include <memory>
 #include <optional>
@@ -15,6 +15,7 @@
 #include "base/status_macros.h"
 #include "formats/onnx/model_decoder.h"
 #include "formats/onnx/onnx_fields.h"
+#include "formats/onnx/proto_text.h"
 #include "formats/onnx/tensor_proto.h"
 #include "graph/encoded.h"
 #include "graph/model.h"
@@ -24,36 +25,29 @@
 namespace parity::onnx {
 namespace {
 
-std::string_view View(const protozero::data_view& view) {
-  return {view.data(), view.size()};
-}
-std::string Text(protozero::pbf_reader& reader) {
-  return std::string(View(reader.get_view()));
-}
-
 // The scalar fields of NodeProto.
 void ReadNodeField(protozero::pbf_reader& reader, Node& node) {
   switch (reader.tag_and_type()) {
     case Bytes(kNodeInput):
-      node.inputs.push_back(Text(reader));
+      node.inputs.push_back(ReadText(reader));
       return;
     case Bytes(kNodeOutput):
-      node.outputs.push_back(Text(reader));
+      node.outputs.push_back(ReadText(reader));
       return;
     case Bytes(kNodeName):
-      node.name = Text(reader);
+      node.name = ReadText(reader);
       return;
     case Bytes(kNodeOpType):
-      node.op_type = Text(reader);
+      node.op_type = ReadText(reader);
       return;
     case Bytes(kNodeDomain):
-      node.domain = Text(reader);
+      node.domain = ReadText(reader);
       return;
     case Bytes(kNodeOverload):
-      node.overload = Text(reader);
+      node.overload = ReadText(reader);
       return;
     case Bytes(kNodeDocString):
-      node.doc_string = Text(reader);
+      node.doc_string = ReadText(reader);
       return;
     case Bytes(kNodeMetadata):
       DecodeEntry(View(reader.get_view()), &node.metadata);
@@ -116,7 +110,7 @@ void ModelDecoder::AttributeFields::ReadList(protozero::pbf_reader& reader) {
       return;
     case Bytes(kAttributeStrings):
       seen = AttributeType::kStrings;
-      strings.push_back(Text(reader));
+      strings.emplace_back(View(reader.get_view()));
       return;
     case Bytes(kAttributeTensors):
       seen = AttributeType::kTensors;
@@ -134,13 +128,13 @@ void ModelDecoder::AttributeFields::ReadList(protozero::pbf_reader& reader) {
 void ModelDecoder::AttributeFields::ReadField(protozero::pbf_reader& reader) {
   switch (reader.tag_and_type()) {
     case Bytes(kAttributeName):
-      name = Text(reader);
+      name = ReadText(reader);
       return;
     case Varint(kAttributeType):
       type = static_cast<AttributeType>(reader.get_int32());
       return;
     case Bytes(kAttributeReference):
-      reference = Text(reader);
+      reference = ReadText(reader);
       return;
     case Fixed32(kAttributeFloat):
       seen = AttributeType::kFloat;
@@ -152,7 +146,7 @@ void ModelDecoder::AttributeFields::ReadField(protozero::pbf_reader& reader) {
       return;
     case Bytes(kAttributeString):
       seen = AttributeType::kString;
-      string_value = Text(reader);
+      string_value = View(reader.get_view());
       return;
     case Bytes(kAttributeTensor):
       seen = AttributeType::kTensor;

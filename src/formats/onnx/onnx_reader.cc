@@ -1,9 +1,8 @@
 #include "formats/onnx/onnx_reader.h"
 
-#include <array>
 #include <cstddef>
+#include <expected>
 #include <filesystem>
-#include <format>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,8 +12,10 @@
 #include "base/file_mapping.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
+#include "formats/file_kind.h"
 #include "formats/onnx/external_data.h"
 #include "formats/onnx/model_decoder.h"
+#include "formats/onnx/proto_text.h"
 #include "formats/onnx/tensor_proto.h"
 #include "graph/model.h"
 #include "parity/error.h"
@@ -22,56 +23,14 @@
 namespace parity {
 namespace {
 
-// What files that are given instead of an ONNX model begin with. None of these
-// is the beginning of a ModelProto that any exporter writes.
-struct ForeignKind {
-  std::size_t offset;
-  std::string_view magic;
-  std::string_view description;
-};
-constexpr std::array kForeignKinds = {
-    ForeignKind{
-        0, "version https://git-lfs",
-        "a Git LFS pointer; fetch the file it stands for with 'git lfs pull'"},
-    ForeignKind{0, "PK\x03\x04",
-                "a zip archive, such as a PyTorch checkpoint, a TorchScript "
-                "file or npz"},
-    ForeignKind{0, "\x80\x02", "a pickle, such as an old PyTorch checkpoint"},
-    ForeignKind{0, "\x93NUMPY", "a NumPy array"},
-    ForeignKind{0, "\x89HDF", "an HDF5 file"},
-    ForeignKind{0, "\x89PNG", "a PNG image"},
-    ForeignKind{0, "\xFF\xD8\xFF", "a JPEG image"},
-    ForeignKind{0, "\x1F\x8B", "a gzip archive; decompress it first"},
-    ForeignKind{0,
-                "\x7F"
-                "ELF",
-                "a program or library"},
-    ForeignKind{0, "<", "HTML or XML text; the download probably failed"},
-    ForeignKind{0, "{", "JSON text"},
-    ForeignKind{4, "ORTM", "an ONNX Runtime (.ort) file"},
-    ForeignKind{4, "TFL3", "a TensorFlow Lite file"},
-    ForeignKind{8, "{", "a safetensors file"},
-};
-
-// Empty when nothing is recognised.
-std::string_view ForeignDescription(std::string_view bytes) {
-  if (bytes.empty()) return "empty";
-  for (const ForeignKind& kind : kForeignKinds) {
-    if (bytes.size() >= kind.offset &&
-        bytes.substr(kind.offset).starts_with(kind.magic))
-      return kind.description;
-  }
-  return {};
-}
-
 Status CheckIsModel(const onnx::ModelPresence& presence) {
   if (!presence.graph) {
-    return Fail(ErrorCode::kCorrupt, "not an ONNX model: it has no graph");
+    return Fail(ErrorCode::kCorrupt, "is not an ONNX model: it has no graph");
   }
   if (!presence.ir_version && !presence.opset_import) {
-    return Fail(
-        ErrorCode::kCorrupt,
-        "not an ONNX model: it has neither an IR version nor an operator set");
+    return Fail(ErrorCode::kCorrupt,
+                "is not an ONNX model: it has neither an IR version nor an "
+                "operator set");
   }
   return {};
 }
@@ -108,11 +67,8 @@ Result<Model> ReadOnnxModel(
       message, {.owner = std::move(owner),
                 .external = options.load_external_data ? &external : nullptr});
   if (!model && model.error().code == ErrorCode::kCorrupt) {
-    if (const std::string_view kind = ForeignDescription(message);
-        !kind.empty()) {
-      return Fail(ErrorCode::kCorrupt,
-                  std::format("not an ONNX model: it is {}", kind));
-    }
+    return std::unexpected(
+        ExplainWrongKind(std::move(model).error(), bytes, FileKind::kOnnx));
   }
   return model;
 }

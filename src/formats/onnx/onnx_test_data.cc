@@ -20,6 +20,7 @@
 #include "formats/onnx/message_writer.h"
 #include "formats/onnx/model_encoder.h"
 #include "formats/onnx/onnx_fields.h"
+#include "formats/onnx/proto_text.h"
 #include "formats/onnx/tensor_proto.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
@@ -55,7 +56,8 @@ Result<NamedTensor> Decode(std::string_view message,
     return NamedTensor{.name = std::move(decoded.name),
                        .tensor = std::move(decoded.tensor)};
   } catch (...) {
-    return std::unexpected(onnx::ErrorOfCaughtException("ONNX tensor"));
+    Error error = onnx::ErrorOfCaughtException("ONNX tensor");
+    return Fail(error.code, std::move(error.message));
   }
 }
 
@@ -65,8 +67,8 @@ bool ParseFileName(std::string_view name, std::string_view prefix,
                    std::uint32_t* number) {
   if (!name.starts_with(prefix) || !name.ends_with(kExtension)) return false;
   if (name.size() <= prefix.size() + kExtension.size()) return false;
-  const std::string_view digits = name.substr(
-      prefix.size(), name.size() - prefix.size() - kExtension.size());
+  const std::string digits(name.substr(
+      prefix.size(), name.size() - prefix.size() - kExtension.size()));
   const char* const end = digits.data() + digits.size();
   const auto [next, error] = std::from_chars(digits.data(), end, *number);
   return error == std::errc() && next == end;

@@ -2,17 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <format>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "formats/onnx/onnx_reader.h"
 #include "formats/onnx/sample_models.h"

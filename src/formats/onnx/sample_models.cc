@@ -12,6 +12,7 @@
 #include <format>
 #include <fstream>
 #include <functional>
+#include <ios>
 #include <iterator>
 #include <memory>
 #include <span>

@@ -7,11 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <expected>
 #include <format>
-#include <new>
 #include <optional>
 #include <protozero/data_view.hpp>
-#include <protozero/exception.hpp>
 #include <protozero/pbf_reader.hpp>
 #include <span>
 #include <string>
@@ -24,6 +23,7 @@
 #include "formats/onnx/external_data.h"
 #include "formats/onnx/onnx_dtype.h"
 #include "formats/onnx/onnx_fields.h"
+#include "formats/onnx/proto_text.h"
 #include "graph/encoded.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
@@ -32,9 +32,6 @@
 namespace parity::onnx {
 namespace {
 
-std::string_view View(const protozero::data_view& view) {
-  return {view.data(), view.size()};
-}
 std::span<const std::byte> AsBytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
@@ -87,10 +84,10 @@ std::pair<std::string, std::string> ReadEntry(
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case Bytes(kEntryKey):
-        entry.first = View(reader.get_view());
+        entry.first = ReadText(reader);
         break;
       case Bytes(kEntryValue):
-        entry.second = View(reader.get_view());
+        entry.second = ReadText(reader);
         break;
       default:
         reader.skip();
@@ -172,7 +169,7 @@ TensorFields ReadFields(std::string_view message) {
         reader.skip();
         break;
       case Bytes(kTensorName):
-        fields.name = View(reader.get_view());
+        fields.name = ReadText(reader);
         break;
       case Bytes(kTensorExternalData):
         fields.external.push_back(ReadEntry(reader.get_view()));
@@ -313,8 +310,9 @@ Result<DecodedTensor> Decode(std::string_view message,
   if (external) {
     PARITY_ASSIGN_OR_RETURN(reference, ReadReference(fields));
   }
-  if (std::string reason = ReasonToKeepEncoded(fields, external, source);
-      !reason.empty()) {
+  const std::optional<DType> dtype = DTypeFromNumber(fields.data_type);
+  std::string reason = ReasonToKeepEncoded(fields, external, source);
+  if (!dtype.has_value() || !reason.empty()) {
     PARITY_RETURN_IF_ERROR(ElementCount(fields.shape));
     decoded.encoded = EncodedTensor{
         .dtype = NumberName(fields.data_type),
@@ -324,17 +322,17 @@ Result<DecodedTensor> Decode(std::string_view message,
         .message = {.bytes = AsBytes(message), .owner = source.owner}};
     return decoded;
   }
-  const DType dtype = *DTypeFromNumber(fields.data_type);
   if (external) {
     PARITY_ASSIGN_OR_RETURN(
         decoded.tensor,
-        source.external->Read(dtype, std::move(fields.shape), reference));
+        source.external->Read(*dtype, std::move(fields.shape), reference));
   } else if (fields.raw.has_value()) {
     PARITY_ASSIGN_OR_RETURN(decoded.tensor,
-                            Tensor::Borrow(dtype, std::move(fields.shape),
+                            Tensor::Borrow(*dtype, std::move(fields.shape),
                                            AsBytes(*fields.raw), source.owner));
   } else {
-    PARITY_ASSIGN_OR_RETURN(decoded.tensor, DecodeTyped(dtype, fields, source));
+    PARITY_ASSIGN_OR_RETURN(decoded.tensor,
+                            DecodeTyped(*dtype, fields, source));
   }
   return decoded;
 }
@@ -385,28 +383,6 @@ Result<DecodedTensor> DecodeSparseTensor(std::string_view message,
   }
   decoded.encoded = std::move(encoded);
   return decoded;
-}
-
-Error ErrorOfCaughtException(std::string_view expected) {
-  std::string reason;
-  try {
-    throw;
-  } catch (const protozero::end_of_buffer_exception&) {
-    reason = "a field reaches beyond the end (is the file complete?)";
-  } catch (const protozero::varint_too_long_exception&) {
-    reason = "a number has more than 10 bytes";
-  } catch (const protozero::invalid_tag_exception&) {
-    reason = "a field has an impossible number";
-  } catch (const protozero::unknown_pbf_wire_type_exception&) {
-    reason = "a field has an impossible type";
-  } catch (const protozero::exception& error) {
-    reason = error.what();
-  } catch (const std::bad_alloc&) {
-    return {.code = ErrorCode::kIo,
-            .message = std::format("no memory left to read this {}", expected)};
-  }
-  return {.code = ErrorCode::kCorrupt,
-          .message = std::format("not a valid {}: {}", expected, reason)};
 }
 
 }  // namespace parity::onnx

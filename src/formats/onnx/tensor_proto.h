@@ -40,11 +40,6 @@ struct TensorSource {
 [[nodiscard]] Result<DecodedTensor> DecodeSparseTensor(
     std::string_view message, const TensorSource& source);
 
-// What is wrong with bytes that made protozero throw, as a line: "a field
-// reaches beyond the end". Call inside a catch block of everything. Errors
-// other than protozero's and the lack of memory are rethrown.
-[[nodiscard]] Error ErrorOfCaughtException(std::string_view expected);
-
 }  // namespace parity::onnx
 
 #endif  // PARITY_FORMATS_ONNX_TENSOR_PROTO_H_

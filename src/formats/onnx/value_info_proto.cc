@@ -9,14 +9,11 @@
 
 #include "formats/onnx/onnx_dtype.h"
 #include "formats/onnx/onnx_fields.h"
+#include "formats/onnx/proto_text.h"
 #include "graph/model.h"
 
 namespace parity::onnx {
 namespace {
-
-std::string_view View(const protozero::data_view& view) {
-  return {view.data(), view.size()};
-}
 
 Dimension DecodeDimension(const protozero::data_view& message) {
   Dimension dimension;
@@ -29,7 +26,7 @@ Dimension DecodeDimension(const protozero::data_view& message) {
         break;
       }
       case Bytes(kDimensionName):
-        dimension.name = View(reader.get_view());
+        dimension.name = ReadText(reader);
         break;
       default:
         reader.skip();
@@ -119,7 +116,7 @@ ValueInfo DecodeValueInfo(std::string_view message) {
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case Bytes(kValueInfoName):
-        info.name = View(reader.get_view());
+        info.name = ReadText(reader);
         break;
       case Bytes(kValueInfoType):
         DecodeType(reader.get_view(), info);
