@@ -50,9 +50,18 @@ std::size_t CharacterLength(std::string_view text) {
   return continued ? length : 0;
 }
 
+// Length of the terminal's escape sequence (colours) at the start of `text`.
+std::size_t EscapeLength(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t last = text.find_first_not_of("0123456789;", 2);
+  return last == std::string_view::npos ? text.size() : last + 1;
+}
+
 std::string Printable(std::string_view line) {
   std::string printable;
   while (!line.empty() && printable.size() < kMaxLineBytes) {
+    line.remove_prefix(EscapeLength(line));
+    if (line.empty()) break;
     const std::size_t length = CharacterLength(line);
     const auto first = static_cast<unsigned char>(line.front());
     if (length == 0 || (first < 0x20 && first != '\t') || first == 0x7F) {
@@ -80,8 +89,8 @@ std::string LastWords(std::string_view output) {
   std::vector<std::string> lines;
   while (!output.empty() && lines.size() < kMaxLines) {
     const std::size_t start = output.find_last_of('\n') + 1;
-    const std::string_view line = Trimmed(output.substr(start));
-    if (!line.empty() && !IsNoise(line)) lines.push_back(Printable(line));
+    const std::string line = Printable(Trimmed(output.substr(start)));
+    if (!line.empty() && !IsNoise(line)) lines.push_back(line);
     output = output.substr(0, start == 0 ? 0 : start - 1);
   }
   std::string words;

@@ -34,8 +34,12 @@ TEST(LastWordsTest, LongLinesAreCutBetweenCharacters) {
 }
 
 TEST(LastWordsTest, WhatCannotBePrintedIsReplaced) {
-  EXPECT_EQ(LastWords("a\x1b[31mred\x07 \xff\xc3 é\xe2\x82"),
-            "a?[31mred? ?? é??");
+  EXPECT_EQ(LastWords("a\x1b[31mred\x07 \xff\xc3 é\xe2\x82"), "ared? ?? é??");
+}
+
+TEST(LastWordsTest, ColoursAreLeftOut) {
+  EXPECT_EQ(LastWords("\x1b[1;31mred\x1b[m\n\x1b[m\n"), "red");
+  EXPECT_EQ(LastWords("cut \x1b[1;3"), "cut ");
 }
 
 TEST(LastWordsTest, MemoryTroubleIsRecognised) {

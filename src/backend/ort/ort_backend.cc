@@ -1,0 +1,266 @@
+#include "backend/ort/ort_backend.h"
+
+#include <onnxruntime_cxx_api.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <format>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/ort/ort_library.h"
+#include "backend/ort/ort_provider.h"
+#include "base/status_macros.h"
+#include "parity/dtype.h"
+#include "parity/error.h"
+#include "parity/tensor.h"
+
+namespace parity {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double MillisecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start)
+      .count();
+}
+
+struct ElementType {
+  DType dtype;
+  ONNXTensorElementDataType type;
+};
+
+constexpr std::array kElementTypes = {
+    ElementType{DType::kFloat16, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16},
+    ElementType{DType::kBFloat16, ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16},
+    ElementType{DType::kFloat32, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT},
+    ElementType{DType::kFloat64, ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE},
+    ElementType{DType::kInt8, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8},
+    ElementType{DType::kInt16, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16},
+    ElementType{DType::kInt32, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32},
+    ElementType{DType::kInt64, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64},
+    ElementType{DType::kUInt8, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8},
+    ElementType{DType::kUInt16, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16},
+    ElementType{DType::kUInt32, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32},
+    ElementType{DType::kUInt64, ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64},
+    ElementType{DType::kBool, ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL},
+    ElementType{DType::kComplex64, ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64},
+    ElementType{DType::kComplex128, ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128},
+};
+
+ONNXTensorElementDataType TypeOf(DType dtype) {
+  return std::ranges::find(kElementTypes, dtype, &ElementType::dtype)->type;
+}
+
+std::optional<DType> DTypeOf(ONNXTensorElementDataType type) {
+  const auto found = std::ranges::find(kElementTypes, type, &ElementType::type);
+  if (found == kElementTypes.end()) return std::nullopt;
+  return found->dtype;
+}
+
+// ONNX Runtime's text on one line.
+Error OrtError(const std::exception& exception) {
+  std::string text = exception.what();
+  std::ranges::replace(text, '\n', ' ');
+  while (text.ends_with(' ')) text.pop_back();
+  ErrorCode code = ErrorCode::kBackend;
+  const auto* const own = dynamic_cast<const Ort::Exception*>(&exception);
+  if (own != nullptr && own->GetOrtErrorCode() == ORT_NO_SUCHFILE)
+    code = ErrorCode::kNotFound;
+  return {.code = code, .message = std::format("ONNX Runtime: {}", text)};
+}
+
+Result<GraphOptimizationLevel> OptimizationLevel(std::string_view name) {
+  struct Level {
+    std::string_view name;
+    GraphOptimizationLevel level;
+  };
+  constexpr std::array kLevels = {
+      Level{"disabled", ORT_DISABLE_ALL}, Level{"basic", ORT_ENABLE_BASIC},
+      Level{"extended", ORT_ENABLE_EXTENDED}, Level{"all", ORT_ENABLE_ALL}};
+  const auto found = std::ranges::find(kLevels, name, &Level::name);
+  if (found != kLevels.end()) return found->level;
+  return Fail(ErrorCode::kInvalidArgument,
+              std::format("unknown optimization '{}': it is disabled, basic, "
+                          "extended or all",
+                          name));
+}
+
+Result<Ort::SessionOptions> SessionOptions(const LoadRequest& request,
+                                           const OrtLibrary& library) {
+  PARITY_ASSIGN_OR_RETURN(const GraphOptimizationLevel level,
+                          OptimizationLevel(request.optimization));
+  Ort::SessionOptions options;
+  options.SetGraphOptimizationLevel(level);
+  options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_ERROR);
+  // Given explicitly: by itself it would also bind its threads to cores, which
+  // it then fights over with the other side.
+  options.SetIntraOpNumThreads(
+      request.threads > 0 ? request.threads
+                          : static_cast<int>(std::max(
+                                1U, std::thread::hardware_concurrency())));
+  options.SetInterOpNumThreads(1);
+  // The other side may be computing on the same cores.
+  options.AddConfigEntry("session.intra_op.allow_spinning", "0");
+  PARITY_RETURN_IF_ERROR(AppendProvider(options, request.provider, library));
+  return options;
+}
+
+std::vector<std::string> InputNames(const Ort::Session& session) {
+  const Ort::AllocatorWithDefaultOptions allocator;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < session.GetInputCount(); ++i)
+    names.emplace_back(session.GetInputNameAllocated(i, allocator).get());
+  return names;
+}
+
+std::vector<std::string> OutputNames(const Ort::Session& session) {
+  const Ort::AllocatorWithDefaultOptions allocator;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < session.GetOutputCount(); ++i)
+    names.emplace_back(session.GetOutputNameAllocated(i, allocator).get());
+  return names;
+}
+
+// Borrows the tensor's bytes.
+Ort::Value InputValue(const Tensor& tensor) {
+  static const Ort::MemoryInfo memory =
+      Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
+  // A null address is refused even for no bytes at all. The interface asks for
+  // writable bytes; the worker loop sees a write.
+  static std::byte nothing{};
+  auto* const bytes = tensor.bytes().empty()
+                          ? &nothing
+                          : const_cast<std::byte*>(tensor.bytes().data());
+  return Ort::Value::CreateTensor(memory, bytes, tensor.bytes().size(),
+                                  tensor.shape().data(), tensor.shape().size(),
+                                  TypeOf(tensor.dtype()));
+}
+
+std::unexpected<Error> NotATensor(const std::string& name,
+                                  std::string_view what) {
+  return Fail(
+      ErrorCode::kUnsupported,
+      std::format("output '{}' is {}, which cannot be compared", name, what));
+}
+
+// The output as a tensor that keeps `value` alive.
+Result<Tensor> OutputTensor(const std::string& name, Ort::Value value) {
+  if (!value) return NotATensor(name, "an optional without a value");
+  if (!value.IsTensor()) {
+    switch (value.GetTypeInfo().GetONNXType()) {
+      case ONNX_TYPE_SEQUENCE:
+        return NotATensor(name, "a sequence");
+      case ONNX_TYPE_MAP:
+        return NotATensor(name, "a map");
+      case ONNX_TYPE_SPARSETENSOR:
+        return NotATensor(name, "a sparse tensor");
+      default:
+        return NotATensor(name, "no tensor");
+    }
+  }
+  const auto info = value.GetTensorTypeAndShapeInfo();
+  if (info.GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
+    return NotATensor(name, "a tensor of strings");
+  const std::optional<DType> dtype = DTypeOf(info.GetElementType());
+  if (!dtype) {
+    return NotATensor(name,
+                      std::format("a tensor of ONNX element type {}",
+                                  static_cast<int>(info.GetElementType())));
+  }
+  const std::size_t size =
+      info.GetElementCount() * static_cast<std::size_t>(ByteSize(*dtype));
+  Shape shape = info.GetShape();
+  const auto owner = std::make_shared<Ort::Value>(std::move(value));
+  const auto* const bytes =
+      static_cast<const std::byte*>(owner->GetTensorRawData());
+  return Tensor::Borrow(*dtype, std::move(shape), {bytes, size}, owner);
+}
+
+std::vector<const char*> Pointers(const std::vector<std::string>& names) {
+  std::vector<const char*> pointers;
+  pointers.reserve(names.size());
+  for (const std::string& name : names) pointers.push_back(name.c_str());
+  return pointers;
+}
+
+}  // namespace
+
+struct OrtBackend::Session {
+  OrtLibrary library;
+  Ort::Env environment{nullptr};
+  Ort::Session session{nullptr};
+  std::vector<std::string> output_names{};
+};
+
+OrtBackend::OrtBackend() = default;
+OrtBackend::~OrtBackend() = default;
+
+Result<LoadResult> OrtBackend::Load(const LoadRequest& request) try {
+  const Clock::time_point start = Clock::now();
+  if (request.kind != ModelKind::kOnnx)
+    return Fail(ErrorCode::kUnsupported, "ONNX Runtime runs ONNX models only");
+  session_.reset();
+  PARITY_ASSIGN_OR_RETURN(const OrtLibrary library,
+                          LoadOrtLibrary(request.runtime_library));
+  Ort::InitApi(library.api);
+  auto loaded = std::make_unique<Session>(Session{.library = library});
+  loaded->environment = Ort::Env(ORT_LOGGING_LEVEL_ERROR, "onnx-parity");
+  PARITY_ASSIGN_OR_RETURN(const Ort::SessionOptions options,
+                          SessionOptions(request, library));
+  loaded->session =
+      Ort::Session(loaded->environment, request.path.c_str(), options);
+  loaded->output_names = OutputNames(loaded->session);
+  LoadResult result{.version = std::format("ONNX Runtime {}", library.version),
+                    .input_names = InputNames(loaded->session),
+                    .output_names = loaded->output_names,
+                    .kernels = request.provider.empty()
+                                   ? std::string(kCpuProvider)
+                                   : request.provider};
+  session_ = std::move(loaded);
+  result.load_ms = MillisecondsSince(start);
+  return result;
+} catch (const std::exception& exception) {
+  return std::unexpected(OrtError(exception));
+}
+
+Result<RunResult> OrtBackend::Run(const RunRequest& request) try {
+  if (session_ == nullptr)
+    return Fail(ErrorCode::kInvalidArgument, "no model is loaded");
+  std::vector<const char*> input_names;
+  std::vector<Ort::Value> inputs;
+  for (const NamedTensor& input : request.inputs) {
+    input_names.push_back(input.name.c_str());
+    inputs.push_back(InputValue(input.tensor));
+  }
+  const std::vector<std::string>& wanted = request.output_names.empty()
+                                               ? session_->output_names
+                                               : request.output_names;
+  const std::vector<const char*> output_names = Pointers(wanted);
+  RunResult result;
+  const Clock::time_point start = Clock::now();
+  std::vector<Ort::Value> outputs = session_->session.Run(
+      Ort::RunOptions{nullptr}, input_names.data(), inputs.data(),
+      inputs.size(), output_names.data(), output_names.size());
+  result.run_ms = MillisecondsSince(start);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    PARITY_ASSIGN_OR_RETURN(Tensor tensor,
+                            OutputTensor(wanted[i], std::move(outputs[i])));
+    result.outputs.push_back({.name = wanted[i], .tensor = std::move(tensor)});
+  }
+  return result;
+} catch (const std::exception& exception) {
+  return std::unexpected(OrtError(exception));
+}
+
+}  // namespace parity

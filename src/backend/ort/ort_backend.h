@@ -1,0 +1,43 @@
+// The candidate's side: an ONNX file on ONNX Runtime.
+#ifndef PARITY_BACKEND_ORT_ORT_BACKEND_H_
+#define PARITY_BACKEND_ORT_ORT_BACKEND_H_
+
+#include <memory>
+#include <string>
+
+#include "backend/backend.h"
+#include "parity/error.h"
+
+namespace parity {
+
+// One session at a time; Load() replaces it, also by one of another library.
+// Not thread-safe, and one of them in a process: the C++ interface of ONNX
+// Runtime has one global library. Outputs of Run() borrow from ONNX Runtime and
+// must be gone before the next Load() and before this object.
+class OrtBackend : public Backend {
+ public:
+  OrtBackend();
+  ~OrtBackend() override;
+
+  [[nodiscard]] std::string name() const override { return "ONNX Runtime"; }
+
+  // Takes `path`, `threads`, `provider`, `optimization` and `runtime_library`
+  // of the request. Errors: kNotFound for the library or the model,
+  // kInvalidArgument for an unknown provider (listing the library's) or
+  // optimization, kUnsupported for other kinds of models, kBackend with ONNX
+  // Runtime's text.
+  [[nodiscard]] Result<LoadResult> Load(const LoadRequest& request) override;
+
+  // Inputs are not copied. Errors: kUnsupported for an output that is no tensor
+  // of numbers, kBackend with ONNX Runtime's text for wrong names, shapes and
+  // dtypes.
+  [[nodiscard]] Result<RunResult> Run(const RunRequest& request) override;
+
+ private:
+  struct Session;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace parity
+
+#endif  // PARITY_BACKEND_ORT_ORT_BACKEND_H_
