@@ -38,7 +38,28 @@ std::string Join(std::span<const T> values) {
   return text;
 }
 
+template <class T>
+Tensor SmallTensor(DType dtype, Shape shape, const T& value) {
+  return SmallTensor(dtype, std::move(shape), std::span<const T>(&value, 1));
+}
+
 }  // namespace
+
+Tensor OneElement(double value, DType dtype, Shape shape) {
+  switch (dtype) {
+    case DType::kBool:
+      return SmallTensor(dtype, std::move(shape),
+                         static_cast<std::uint8_t>(value != 0));
+    case DType::kFloat16:
+      return SmallTensor(dtype, std::move(shape),
+                         HalfFromFloat(static_cast<float>(value)));
+    case DType::kFloat64:
+      return SmallTensor(dtype, std::move(shape), value);
+    default:
+      assert(dtype == DType::kFloat32);
+      return SmallTensor(dtype, std::move(shape), static_cast<float>(value));
+  }
+}
 
 Value GraphBuilder::NewValue(std::string name) {
   names_.push_back(std::move(name));
@@ -102,22 +123,8 @@ Value GraphBuilder::Integers(std::span<const std::int64_t> values,
 }
 
 Value GraphBuilder::Float(double value, DType dtype) {
-  const std::string name = std::format("constant/{}/{}", Name(dtype), value);
-  const auto narrow = static_cast<float>(value);
-  const std::uint16_t half = HalfFromFloat(narrow);
-  switch (dtype) {
-    case DType::kFloat64:
-      return Constant(
-          name, SmallTensor(dtype, {}, std::span<const double>(&value, 1)));
-    case DType::kFloat16:
-      return Constant(
-          name,
-          SmallTensor(dtype, {}, std::span<const std::uint16_t>(&half, 1)));
-    default:
-      assert(dtype == DType::kFloat32);
-      return Constant(
-          name, SmallTensor(dtype, {}, std::span<const float>(&narrow, 1)));
-  }
+  return Constant(std::format("constant/{}/{}", Name(dtype), value),
+                  OneElement(value, dtype, {}));
 }
 
 Value GraphBuilder::Floats(std::span<const float> values) {

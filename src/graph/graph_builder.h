@@ -30,6 +30,10 @@ struct Value {
   int id = -1;
 };
 
+// One element of `shape` ({} or {1}). `dtype` is bool, float16, float32 or
+// float64.
+[[nodiscard]] Tensor OneElement(double value, DType dtype, Shape shape);
+
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string graph_name) {

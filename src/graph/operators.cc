@@ -14,7 +14,6 @@
 #include "graph/graph_builder.h"
 #include "graph/model.h"
 #include "parity/dtype.h"
-#include "parity/tensor.h"
 
 namespace parity {
 namespace {
@@ -112,9 +111,11 @@ Value Operators::ResizeNearest2x(Value x) const {
              Text("mode", "nearest"), Text("nearest_mode", "floor")});
 }
 
-Value Operators::PadImage(Value x, std::int64_t margin) const {
-  const std::array<std::int64_t, 8> pads = {0, 0, margin, margin,
-                                            0, 0, margin, margin};
+Value Operators::PadImage(Value x, std::int64_t margin,
+                          std::int64_t channels) const {
+  if (margin == 0 && channels == 0) return x;
+  const std::array<std::int64_t, 8> pads = {0, 0,        margin, margin,
+                                            0, channels, margin, margin};
   return Op("Pad", {x, builder_->Integers(pads)}, {Text("mode", "constant")});
 }
 
@@ -208,9 +209,9 @@ Value Operators::SliceVector(Value x, std::int64_t begin,
                       builder_->Integers({&end, 1})});
 }
 
-Value Operators::ConstantOfShape(Value shape, Tensor value) const {
+Value Operators::ConstantOfShape(Value shape, double value, DType dtype) const {
   return Op("ConstantOfShape", {shape},
-            {{.name = "value", .value = std::move(value)}});
+            {{.name = "value", .value = OneElement(value, dtype, {1})}});
 }
 
 Value Operators::ReduceSum(Value x, std::int64_t axis) const {

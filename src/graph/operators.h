@@ -19,7 +19,6 @@
 #include "graph/graph_builder.h"
 #include "graph/model.h"
 #include "parity/dtype.h"
-#include "parity/tensor.h"
 
 namespace parity {
 
@@ -56,8 +55,10 @@ class Operators {
   [[nodiscard]] Value ResizeBilinear(Value x, Value sizes) const;
   // Every pixel twice in both directions.
   [[nodiscard]] Value ResizeNearest2x(Value x) const;
-  // Zeros around the two last axes.
-  [[nodiscard]] Value PadImage(Value x, std::int64_t margin) const;
+  // Zeros: `margin` pixels around the two last axes and `channels` channels
+  // after the others. `x` itself when there is nothing to add.
+  [[nodiscard]] Value PadImage(Value x, std::int64_t margin,
+                               std::int64_t channels) const;
   // `boxes` (R,4) = x1,y1,x2,y2 in pixels, `batch` (R) int64. One sample per
   // output pixel at the centre of its bin, where the centre of pixel i is i.
   [[nodiscard]] Value RoiAlign(Value x, Value boxes, Value batch,
@@ -93,8 +94,8 @@ class Operators {
   // Elements [begin, end) of a vector.
   [[nodiscard]] Value SliceVector(Value x, std::int64_t begin,
                                   std::int64_t end) const;
-  // Of shape `shape`; `value` holds one element.
-  [[nodiscard]] Value ConstantOfShape(Value shape, Tensor value) const;
+  [[nodiscard]] Value ConstantOfShape(Value shape, double value,
+                                      DType dtype) const;
   [[nodiscard]] Value ReduceSum(Value x, std::int64_t axis) const;
   // Indices of the `count` (int64, shape (1)) largest of the last axis, in any
   // order.

@@ -46,13 +46,14 @@ const Tensor& LayerGraph::Weight(std::string_view name) const {
 
 Value LayerGraph::Parameter(const std::string& name) {
   const Value value = builder_.Initializer(name);
+  const auto compute = [&source = Weight(name),
+                        dtype = dtype_](std::vector<Slot>& slots) -> Status {
+    PARITY_ASSIGN_OR_RETURN(slots[0].rounded, Round(source, dtype));
+    return {};
+  };
   jobs_.push_back(
       {.slots = {{.name = name, .initializer = value, .rounded = {}}},
-       .compute = [&source = Weight(name),
-                   dtype = dtype_](std::vector<Slot>& slots) -> Status {
-         PARITY_ASSIGN_OR_RETURN(slots[0].rounded, Round(source, dtype));
-         return {};
-       }});
+       .compute = compute});
   return value;
 }
 
@@ -65,8 +66,9 @@ Value LayerGraph::Conv(const std::string& path, Value x, const Window& window) {
 }
 
 Value LayerGraph::ConvBn(const std::string& conv, const std::string& bn,
-                         Value x, const Window& window) {
+                         Value x, const Window& window, int zero_channels) {
   if (!fold_) {
+    assert(zero_channels == 0);
     const Value y = Conv(conv, x, window);
     return In(bn).BatchNormalization(
         y, Parameter(bn + ".weight"), Parameter(bn + ".bias"),
@@ -80,18 +82,23 @@ Value LayerGraph::ConvBn(const std::string& conv, const std::string& bn,
                                   .variance = &Weight(bn + ".running_var")};
   const Value weight = builder_.Initializer(conv + ".weight");
   const Value bias = builder_.Initializer(conv + ".bias");
+  const auto compute = [layer, dtype = dtype_,
+                        zero_channels](std::vector<Slot>& slots) -> Status {
+    PARITY_ASSIGN_OR_RETURN(FoldedConv folded, FoldBatchNorm(layer, dtype));
+    slots[0].rounded = std::move(folded.weight);
+    slots[1].rounded = std::move(folded.bias);
+    if (zero_channels == 0) return {};
+    Tensor& folded_weight = slots[0].rounded.tensor;
+    PARITY_ASSIGN_OR_RETURN(folded_weight,
+                            AppendZeroInputs(folded_weight, zero_channels));
+    return {};
+  };
   jobs_.push_back(
       {.slots = {{.name = conv + ".weight",
                   .initializer = weight,
                   .rounded = {}},
                  {.name = conv + ".bias", .initializer = bias, .rounded = {}}},
-       .compute = [layer, dtype = dtype_](std::vector<Slot>& slots) -> Status {
-         PARITY_ASSIGN_OR_RETURN(FoldedConv folded,
-                                 FoldBatchNorm(layer, dtype));
-         slots[0].rounded = std::move(folded.weight);
-         slots[1].rounded = std::move(folded.bias);
-         return {};
-       }});
+       .compute = compute});
   const Value y =
       In(conv).Conv(x, weight, bias, layer.weight->shape()[2], window);
   builder_.NameAs(y, bn, "BatchNormalization");

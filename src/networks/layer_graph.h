@@ -35,9 +35,18 @@ class LayerGraph {
                            const Window& window = {});
   // The convolution `conv` and the batch normalisation `bn` after it. Folded
   // into one node if the options say so; its value is named after `bn` then,
-  // so that a value of one name is the same tensor in both graphs.
+  // so that a value of one name is the same tensor in both graphs. `x` may
+  // have ZeroChannels() more channels than the convolution takes.
   [[nodiscard]] Value ConvBn(const std::string& conv, const std::string& bn,
-                             Value x, const Window& window = {});
+                             Value x, const Window& window = {},
+                             int zero_channels = 0);
+  // How many channels of zeros to append before a convolution of small patches.
+  // ONNX Runtime's fast kernels take multiples of 4 channels; the others made
+  // the refiner four times as slow. 0 without constant folding, which leaves
+  // the parameters as they are.
+  [[nodiscard]] int ZeroChannels(int channels) const {
+    return fold_ ? (4 - channels % 4) % 4 : 0;
+  }
   // `x` clamped to [low, high].
   [[nodiscard]] Value Clip(const std::string& module, Value x, double low,
                            double high);

@@ -1,14 +1,9 @@
 #include "networks/matting_refiner_graph.h"
 
-#include <cassert>
 #include <cstdint>
 #include <format>
-#include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "base/half.h"
 #include "graph/graph_builder.h"
 #include "graph/operators.h"
 #include "networks/layer_graph.h"
@@ -19,9 +14,6 @@
 #include "networks/patch_crop.h"
 #include "networks/patch_replace.h"
 #include "networks/patch_selection.h"
-#include "parity/dtype.h"
-#include "parity/error.h"
-#include "parity/tensor.h"
 
 namespace parity {
 namespace {
@@ -40,44 +32,85 @@ Margins MarginsFor(int kernel_size) {
                           : Margins{.half = 0, .full = 0};
 }
 
-Value ConvBnRelu(LayerGraph& graph, int number, Value x,
-                 const Window& window = {}) {
+Value ConvBnRelu(LayerGraph& graph, int number, Value x, const Window& window,
+                 int zero_channels) {
   x = graph.ConvBn(std::format("refiner.conv{}", number),
-                   std::format("refiner.bn{}", number), x, window);
+                   std::format("refiner.bn{}", number), x, window,
+                   zero_channels);
   return graph.In("refiner.relu").Relu(x);
 }
 
-// (M,42,h,w) at half size and (M,6,…) at full size → (M,4,…) at full size.
-// `padding` belongs to the first convolution.
-Value RefineLayers(LayerGraph& graph, Value x, Value src_bgr, int padding) {
+// What the layers take.
+struct RefinerInputs {
+  Value half;  // (M,42,h,w): the base network's outputs and the images
+  int half_padding = 0;
+  int half_zero_channels = 0;  // after the others
+  Value full;  // (M,6,…): the images, twice the size of `half` after two layers
+  int full_zero_channels = 0;  // after the others
+};
+
+// → (M,4,…) at full size.
+Value RefineLayers(LayerGraph& graph, const RefinerInputs& in) {
   const Operators refiner = graph.In("refiner");
-  x = ConvBnRelu(graph, 1, x, {.padding = padding});
-  x = ConvBnRelu(graph, 2, x);
+  Value x = ConvBnRelu(graph, 1, in.half, {.padding = in.half_padding},
+                       in.half_zero_channels);
+  x = ConvBnRelu(graph, 2, x, {}, 0);
   x = refiner.ResizeNearest2x(x);
-  x = refiner.Concat({x, src_bgr}, 1);
-  x = ConvBnRelu(graph, 3, x);
+  x = refiner.Concat({x, in.full}, 1);
+  x = ConvBnRelu(graph, 3, x, {}, in.full_zero_channels);
   return graph.Conv("refiner.conv4", x);
 }
 
-// `count` values of the network's dtype, all 0 or all 1, as ConstantOfShape
-// wants its value.
-Tensor One(DType dtype, float value) {
-  const std::uint16_t half = HalfFromFloat(value);
-  Result<Tensor> tensor =
-      dtype == DType::kFloat16
-          ? Tensor::From(dtype, {1}, std::span<const std::uint16_t>(&half, 1))
-          : Tensor::From(dtype, {1}, std::span<const float>(&value, 1));
-  assert(tensor.has_value());
-  return *std::move(tensor);
-}
-
 // A map (N,1,H/4,W/4) of one value.
-Value UniformRef(LayerGraph& graph, const MattingSizes& sizes, float value) {
+Value UniformRef(LayerGraph& graph, const MattingSizes& sizes, double value) {
   const Operators ops = graph.In("refiner.select");
   const std::int64_t one = 1;
   const Value shape = ops.Concat(
       {graph.batch(), graph.builder().Integers({&one, 1}), sizes.quarter}, 0);
-  return ops.ConstantOfShape(shape, One(graph.dtype(), value));
+  return ops.ConstantOfShape(shape, value, graph.dtype());
+}
+
+// (N,42,H/2,W/2): the base network's outputs and the images.
+Value AtHalfSize(LayerGraph& graph, Value src_bgr, const BaseOutputs& base,
+                 const MattingSizes& sizes) {
+  const Operators refiner = graph.In("refiner");
+  const Value coarse =
+      refiner.Concat({base.hid, base.pha, base.fgr_residual}, 1);
+  const Value x = graph.Up("refiner", coarse, kCoarseChannels, sizes.half);
+  const Value y = graph.Up("refiner", src_bgr, kImageChannels, sizes.half);
+  return refiner.Concat({x, y}, 1);
+}
+
+Value RefineEverywhere(LayerGraph& graph, const Margins& margins, Value half,
+                       Value src_bgr) {
+  return RefineLayers(
+      graph, {.half = half,
+              // The same as zeros around the input, without copying it.
+              .half_padding = margins.half,
+              .full = graph.In("refiner").PadImage(src_bgr, margins.full, 0)});
+}
+
+Value RefinePatches(LayerGraph& graph, const Margins& margins, CropMethod crop,
+                    Value half, Value src_bgr, Value grid, Value cells) {
+  PatchWindow half_window = {.channels = kCoarseChannels + kImageChannels,
+                             .cell = kCellSize / 2,
+                             .margin = margins.half};
+  PatchWindow full_window = {
+      .channels = kImageChannels, .cell = kCellSize, .margin = margins.full};
+  // Where zeros are put around the image anyway, channels of zeros are free.
+  if (margins.full > 0) {
+    half_window.zero_channels =
+        graph.ZeroChannels(kRefinerLayers[0].in_channels);
+    full_window.zero_channels =
+        graph.ZeroChannels(kRefinerLayers[2].in_channels);
+  }
+  return RefineLayers(
+      graph, {.half = CropPatches(graph, crop, "refiner.crop_half", half,
+                                  half_window, grid, cells),
+              .half_zero_channels = half_window.zero_channels,
+              .full = CropPatches(graph, crop, "refiner.crop_full", src_bgr,
+                                  full_window, grid, cells),
+              .full_zero_channels = full_window.zero_channels});
 }
 
 }  // namespace
@@ -91,21 +124,11 @@ RefinerOutputs Refiner(LayerGraph& graph, const MattingConfig& config,
     const std::vector<Value> parts = refiner.Split(x, {1, 3}, 1);
     return {.pha = parts[0], .fgr_residual = parts[1], .ref = ref};
   };
-  // Of the base network's outputs and the input, at half size.
-  const auto half_size = [&] {
-    const Value x = refiner.Concat({base.hid, base.pha, base.fgr_residual}, 1);
-    return refiner.Concat(
-        {graph.Up("refiner", x, kCoarseChannels, sizes.half),
-         graph.Up("refiner", src_bgr, kImageChannels, sizes.half)},
-        1);
-  };
 
   if (config.refine_mode == RefineMode::kFull) {
-    const Value ref = UniformRef(graph, sizes, 1);
-    const Value image =
-        margins.full > 0 ? refiner.PadImage(src_bgr, margins.full) : src_bgr;
-    // Zeros around the first convolution's input are its padding.
-    return split(RefineLayers(graph, half_size(), image, margins.half), ref);
+    const Value half = AtHalfSize(graph, src_bgr, base, sizes);
+    return split(RefineEverywhere(graph, margins, half, src_bgr),
+                 UniformRef(graph, sizes, 1));
   }
 
   const Value canvas =
@@ -115,22 +138,13 @@ RefinerOutputs Refiner(LayerGraph& graph, const MattingConfig& config,
     return split(canvas, UniformRef(graph, sizes, 0));
 
   const Value marked = MarkCells(graph, config, base.err, sizes.quarter);
-  const Value ref = graph.In("refiner.select").Cast(marked, graph.dtype());
   const Value cells = ListCells(graph, marked);
-  const Value x =
-      CropPatches(graph, options.crop, "refiner.crop_half", half_size(),
-                  {.channels = kCoarseChannels + kImageChannels,
-                   .cell = kCellSize / 2,
-                   .margin = margins.half},
-                  sizes.quarter, cells);
-  const Value image = CropPatches(
-      graph, options.crop, "refiner.crop_full", src_bgr,
-      {.channels = kImageChannels, .cell = kCellSize, .margin = margins.full},
-      sizes.quarter, cells);
-  const Value patches = RefineLayers(graph, x, image, 0);
+  const Value half = AtHalfSize(graph, src_bgr, base, sizes);
+  const Value patches = RefinePatches(graph, margins, options.crop, half,
+                                      src_bgr, sizes.quarter, cells);
   return split(ReplacePatches(graph, options.replace, canvas, patches,
                               sizes.full, sizes.quarter, cells),
-               ref);
+               graph.In("refiner.select").Cast(marked, graph.dtype()));
 }
 
 }  // namespace parity

@@ -127,6 +127,21 @@ Result<RoundedTensor> Round(const Tensor& parameter, DType dtype) {
   return rounded;
 }
 
+Result<Tensor> AppendZeroInputs(const Tensor& weight, std::int64_t count) {
+  Shape shape = weight.shape();
+  const auto rows = static_cast<std::size_t>(shape[0]);
+  shape[1] += count;
+  PARITY_ASSIGN_OR_RETURN(Tensor wider,
+                          Tensor::Allocate(weight.dtype(), std::move(shape)));
+  const std::size_t size = weight.bytes().size() / rows;
+  const std::size_t wider_size = wider.bytes().size() / rows;
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::ranges::copy(weight.bytes().subspan(row * size, size),
+                      wider.mutable_bytes().subspan(row * wider_size).begin());
+  }
+  return wider;
+}
+
 Result<FoldedConv> FoldBatchNorm(const ConvAndBatchNorm& layer, DType dtype) {
   const std::vector<double> gamma = Widen(*layer.gamma);
   const std::vector<double> beta = Widen(*layer.beta);

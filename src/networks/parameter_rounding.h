@@ -31,6 +31,11 @@ struct RoundedTensor {
 // float32). Shares the bytes when it already is.
 [[nodiscard]] Result<RoundedTensor> Round(const Tensor& parameter, DType dtype);
 
+// A convolution's `weight` (out,in,k,k) for `count` more input channels, which
+// it ignores.
+[[nodiscard]] Result<Tensor> AppendZeroInputs(const Tensor& weight,
+                                              std::int64_t count);
+
 // The parameters of a convolution without bias and of the batch normalisation
 // after it, all floating. Borrowed.
 struct ConvAndBatchNorm {

@@ -20,7 +20,7 @@ struct Crop {
   LayerGraph* graph;
   Operators ops;
   PatchWindow window;
-  Value padded;  // the image with its margin
+  Value padded;  // the image with its margin and zero channels
   Value grid;
   Value cells;
 
@@ -36,10 +36,10 @@ Value ChannelsLast(const Crop& crop) {
 
 // (P,size,size,C), however its axes are split → (P,C,size,size).
 Value ChannelsFirst(const Crop& crop, Value patches) {
-  const std::int64_t channels = crop.window.channels;
+  const std::int64_t channels =
+      crop.window.channels + crop.window.zero_channels;
   const std::int64_t size = crop.window.size();
-  const Value pixels =
-      crop.ops.Reshape(patches, {0, size * size, channels});
+  const Value pixels = crop.ops.Reshape(patches, {0, size * size, channels});
   return crop.ops.Reshape(crop.ops.Transpose(pixels, {0, 2, 1}),
                           {0, channels, size, size});
 }
@@ -50,15 +50,15 @@ Value ChannelsFirst(const Crop& crop, Value patches) {
 Value Unfold(const Crop& crop) {
   const Operators& ops = crop.ops;
   GraphBuilder& builder = crop.graph->builder();
-  const auto [channels, cell, margin] = crop.window;
+  const auto [image_channels, zero_channels, cell, margin] = crop.window;
+  const std::int64_t channels = image_channels + zero_channels;
   const std::int64_t size = crop.window.size();
   const std::int64_t n = size / cell;
   const Value columns = ops.Add(ops.SliceVector(crop.grid, 1, 2),
                                 crop.Integer(2 * margin / cell));
-  const Value split = ops.Concat(
-      {crop.graph->batch(), crop.Integer(-1), columns,
-       crop.Integer(static_cast<std::int64_t>(cell) * channels)},
-      0);
+  const Value split = ops.Concat({crop.graph->batch(), crop.Integer(-1),
+                                  columns, crop.Integer(cell * channels)},
+                                 0);
   const Value runs = ops.Reshape(ChannelsLast(crop), split);
 
   std::vector<std::int64_t> offsets;
@@ -99,7 +99,8 @@ Value ByRoiAlign(const Crop& crop) {
 Value ByPixelIndex(const Crop& crop) {
   const Operators& ops = crop.ops;
   GraphBuilder& builder = crop.graph->builder();
-  const auto [channels, cell, margin] = crop.window;
+  const auto [image_channels, zero_channels, cell, margin] = crop.window;
+  const std::int64_t channels = image_channels + zero_channels;
   const std::int64_t size = crop.window.size();
   const Value pixels = ops.Reshape(ChannelsLast(crop), {-1, channels});
 
@@ -128,14 +129,13 @@ Value CropPatches(LayerGraph& graph, CropMethod method,
                   const std::string& module, Value image,
                   const PatchWindow& window, Value grid, Value cells) {
   const Operators ops = graph.In(module);
-  const Value padded =
-      window.margin > 0 ? ops.PadImage(image, window.margin) : image;
-  const Crop crop = {.graph = &graph,
-                     .ops = ops,
-                     .window = window,
-                     .padded = padded,
-                     .grid = grid,
-                     .cells = cells};
+  const Crop crop = {
+      .graph = &graph,
+      .ops = ops,
+      .window = window,
+      .padded = ops.PadImage(image, window.margin, window.zero_channels),
+      .grid = grid,
+      .cells = cells};
   switch (method) {
     case CropMethod::kUnfold:
       return Unfold(crop);
@@ -144,7 +144,7 @@ Value CropPatches(LayerGraph& graph, CropMethod method,
     case CropMethod::kGather:
       return ByPixelIndex(crop);
   }
-  return padded;
+  return image;
 }
 
 }  // namespace parity

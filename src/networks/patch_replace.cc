@@ -20,11 +20,10 @@ constexpr std::int64_t kFour = 4;
 Value ByPatch(LayerGraph& graph, const Operators& ops, Value canvas,
               Value patches, Value grid, Value cells) {
   GraphBuilder& builder = graph.builder();
-  const Value split =
-      ops.Concat({graph.batch(),
-                  builder.Integers(std::array<std::int64_t, 2>{kFour, -1}),
-                  ops.SliceVector(grid, 1, 2), builder.Integers({&kFour, 1})},
-                 0);
+  const Value split = ops.Concat(
+      {graph.batch(), builder.Integers(std::array<std::int64_t, 2>{kFour, -1}),
+       ops.SliceVector(grid, 1, 2), builder.Integers({&kFour, 1})},
+      0);
   std::vector<std::int64_t> offsets;
   for (std::int64_t channel = 0; channel < kFour; ++channel) {
     for (std::int64_t row = 0; row < kFour; ++row)

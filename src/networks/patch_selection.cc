@@ -1,32 +1,17 @@
 #include "networks/patch_selection.h"
 
-#include <array>
-#include <cassert>
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <utility>
 
 #include "graph/graph_builder.h"
 #include "graph/operators.h"
 #include "networks/layer_graph.h"
 #include "networks/matting_config.h"
 #include "parity/dtype.h"
-#include "parity/error.h"
-#include "parity/tensor.h"
 
 namespace parity {
 namespace {
 
 constexpr const char* kModule = "refiner.select";
-
-// A bool as the value of ConstantOfShape.
-Tensor Bool(bool value) {
-  const auto byte = static_cast<std::byte>(value);
-  Result<Tensor> tensor = Tensor::Copy(DType::kBool, {1}, {&byte, 1});
-  assert(tensor.has_value());
-  return *std::move(tensor);
-}
 
 Value MarkLargest(LayerGraph& graph, const MattingConfig& config, Value err,
                   Value quarter) {
@@ -40,8 +25,8 @@ Value MarkLargest(LayerGraph& graph, const MattingConfig& config, Value err,
   const Value flat = ops.Reshape(err, {0, -1});
   const Value largest = ops.TopKIndices(flat, count);
   Value marked = ops.ScatterElements(
-      ops.ConstantOfShape(ops.Shape(flat), Bool(false)), largest,
-      ops.ConstantOfShape(ops.Shape(largest), Bool(true)), 1);
+      ops.ConstantOfShape(ops.Shape(flat), 0, DType::kBool), largest,
+      ops.ConstantOfShape(ops.Shape(largest), 1, DType::kBool), 1);
   if (config.refine_prevent_oversampling) {
     const Value zero = graph.builder().Float(0, DType::kFloat32);
     marked = ops.And(marked, ops.Greater(flat, zero));

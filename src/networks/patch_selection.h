@@ -3,6 +3,8 @@
 #ifndef PARITY_NETWORKS_PATCH_SELECTION_H_
 #define PARITY_NETWORKS_PATCH_SELECTION_H_
 
+#include <cstdint>
+
 #include "graph/graph_builder.h"
 #include "networks/layer_graph.h"
 #include "networks/matting_config.h"
