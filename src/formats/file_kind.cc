@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "formats/text/utf8.h"
 #include "formats/zip/zip_reader.h"

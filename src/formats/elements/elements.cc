@@ -7,7 +7,6 @@
 #include <cstring>
 #include <format>
 #include <span>
-#include <utility>
 
 #include "base/status_macros.h"
 #include "parity/dtype.h"

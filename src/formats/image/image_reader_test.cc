@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <turbojpeg.h>
+#include <zconf.h>
 #include <zlib.h>
 
 #include <cstddef>
@@ -86,6 +87,7 @@ std::string Jpeg(int width, int height, std::span<const unsigned char> pixels,
 
 std::vector<float> Scaled(const std::vector<int>& values, double largest) {
   std::vector<float> scaled;
+  scaled.reserve(values.size());
   for (const int value : values)
     scaled.push_back(static_cast<float>(value / largest));
   return scaled;
@@ -103,7 +105,7 @@ TEST(ImageReaderTest, DamagedPngsAreErrorsOrPictures) {
 }
 
 TEST(ImageReaderTest, DamagedJpegsAreErrorsOrPictures) {
-  const std::vector<unsigned char> grey(16 * 16, 77);
+  const std::vector<unsigned char> grey(256, 77);
   const std::string file = Jpeg(16, 16, grey, TJPF_GRAY, TJSAMP_GRAY);
   testing_damage::ForEachTruncation(AsBytes(file), [](const Copy& copy) {
     EXPECT_FALSE(DecodeImage(copy.bytes).has_value());
@@ -228,17 +230,18 @@ TEST(ImageReaderTest, JpegColoursAreInRgbOrder) {
         DecodeImage(AsBytes(Jpeg(17, 9, pixels, TJPF_RGB, subsampling)));
     ASSERT_TRUE(image.has_value()) << image.error().message;
     ASSERT_EQ(image->shape(), (Shape{1, 3, 9, 17}));
-    for (std::size_t i = 0; i < 17 * 9; ++i) {
+    constexpr std::size_t kPixels = 153;
+    for (std::size_t i = 0; i < kPixels; ++i) {
       EXPECT_NEAR(image->As<float>()[i], 200 / 255.0, 3 / 255.0);
-      EXPECT_NEAR(image->As<float>()[17 * 9 + i], 120 / 255.0, 3 / 255.0);
-      EXPECT_NEAR(image->As<float>()[2 * 17 * 9 + i], 40 / 255.0, 3 / 255.0);
+      EXPECT_NEAR(image->As<float>()[kPixels + i], 120 / 255.0, 3 / 255.0);
+      EXPECT_NEAR(image->As<float>()[2 * kPixels + i], 40 / 255.0, 3 / 255.0);
     }
   }
 }
 
 TEST(ImageReaderTest, GreyJpegsAreRepeated) {
   // 128 is the value whose blocks are all zero: no rounding on the way.
-  const std::vector<unsigned char> grey(8 * 8, 128);
+  const std::vector<unsigned char> grey(64, 128);
   const auto image =
       DecodeImage(AsBytes(Jpeg(8, 8, grey, TJPF_GRAY, TJSAMP_GRAY)));
   ASSERT_TRUE(image.has_value()) << image.error().message;

@@ -5,7 +5,6 @@
 #include <format>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 #include "base/status_macros.h"

@@ -4,7 +4,6 @@
 #include <png.h>
 #include <pngconf.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <csetjmp>
@@ -12,12 +11,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <expected>
 #include <format>
 #include <memory>
 #include <new>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "base/status_macros.h"
 #include "formats/image/samples.h"

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <format>
 #include <optional>
 #include <string>
@@ -63,8 +64,8 @@ class Literal {
   [[nodiscard]] Result<std::int64_t> TakeSize() {
     SkipSpaces();
     std::int64_t value = 0;
-    const char* const end = rest_.data() + rest_.size();
-    const auto [stop, code] = std::from_chars(rest_.data(), end, value);
+    const auto [stop, code] =
+        std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     if (code != std::errc() || value < 0)
       return Unexpected("a size of an axis");
     rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()));

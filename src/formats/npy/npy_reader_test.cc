@@ -3,11 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <format>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -108,7 +109,7 @@ TEST(NpyReaderTest, ElementTypesThatAreNoNumbersAreNamed) {
 }
 
 TEST(NpyReaderTest, ElementsMissingOrLeftOverAreRefused) {
-  for (const std::size_t size : {0, 7, 9, 16}) {
+  for (const std::size_t size : {0U, 7U, 9U, 16U}) {
     const auto tensor =
         Read(File(Literal("<f4", "(2,)"), std::string(size, '\0')));
     ASSERT_FALSE(tensor.has_value()) << size;

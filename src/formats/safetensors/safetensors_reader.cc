@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <filesystem>
 #include <format>
 #include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,9 +35,12 @@ constexpr std::string_view kMetadataKey = "__metadata__";
 // One tensor as the header describes it.
 struct Record {
   std::string name;
-  std::optional<std::string> dtype;
-  std::optional<Shape> shape;
-  std::optional<std::vector<std::uint64_t>> offsets;
+  bool has_dtype = false;
+  bool has_shape = false;
+  bool has_offsets = false;
+  std::string dtype;
+  Shape shape;
+  std::vector<std::uint64_t> offsets;  // two, once the header is parsed
 };
 
 // Receives the events of nlohmann's parser, so that the header becomes records
@@ -68,11 +71,11 @@ class HeaderHandler {
     if (place_ == Place::kShape) {
       if (value > std::numeric_limits<std::int64_t>::max())
         return Stop(std::format("the axis {} is too large", value));
-      records.back().shape->push_back(static_cast<std::int64_t>(value));
+      records.back().shape.push_back(static_cast<std::int64_t>(value));
       return true;
     }
     if (place_ == Place::kOffsets) {
-      records.back().offsets->push_back(value);
+      records.back().offsets.push_back(value);
       return true;
     }
     return Unexpected("a number");
@@ -81,6 +84,7 @@ class HeaderHandler {
   bool string(string_t& value) {
     if (place_ == Place::kTensor && field_ == "dtype") {
       records.back().dtype = std::move(value);
+      records.back().has_dtype = true;
       return true;
     }
     if (place_ == Place::kMetadata) {
@@ -112,9 +116,9 @@ class HeaderHandler {
     const bool known =
         field_ == "dtype" || field_ == "shape" || field_ == "data_offsets";
     if (!known) return Stop(std::format("unknown field '{}'", field_));
-    if ((field_ == "dtype" && record.dtype) ||
-        (field_ == "shape" && record.shape) ||
-        (field_ == "data_offsets" && record.offsets)) {
+    if ((field_ == "dtype" && record.has_dtype) ||
+        (field_ == "shape" && record.has_shape) ||
+        (field_ == "data_offsets" && record.has_offsets)) {
       return Stop(std::format("the field '{}' occurs twice", field_));
     }
     return true;
@@ -126,20 +130,20 @@ class HeaderHandler {
         std::exchange(place_, Place::kTop) == Place::kTensor;
     if (!was_tensor) return true;
     const Record& record = records.back();
-    if (!record.dtype) return Stop("has no dtype");
-    if (!record.shape) return Stop("has no shape");
-    return record.offsets || Stop("has no data_offsets");
+    if (!record.has_dtype) return Stop("has no dtype");
+    if (!record.has_shape) return Stop("has no shape");
+    return record.has_offsets || Stop("has no data_offsets");
   }
 
   bool start_array(std::size_t) {
     if (place_ == Place::kTensor && field_ == "shape") {
       place_ = Place::kShape;
-      records.back().shape.emplace();
+      records.back().has_shape = true;
       return true;
     }
     if (place_ == Place::kTensor && field_ == "data_offsets") {
       place_ = Place::kOffsets;
-      records.back().offsets.emplace();
+      records.back().has_offsets = true;
       return true;
     }
     return Unexpected("a list");
@@ -148,9 +152,9 @@ class HeaderHandler {
   bool end_array() {
     place_ = Place::kTensor;
     const auto& offsets = records.back().offsets;
-    return field_ != "data_offsets" || offsets->size() == 2 ||
+    return field_ != "data_offsets" || offsets.size() == 2 ||
            Stop(std::format("data_offsets has {} numbers, not 2",
-                            offsets->size()));
+                            offsets.size()));
   }
 
   bool parse_error(std::size_t position, const std::string&,
@@ -180,10 +184,7 @@ class HeaderHandler {
   bool StartTop(string_t& name) {
     top_is_metadata_ = name == kMetadataKey;
     if (!top_is_metadata_) {
-      records.push_back({.name = std::move(name),
-                         .dtype = std::nullopt,
-                         .shape = std::nullopt,
-                         .offsets = std::nullopt});
+      records.emplace_back().name = std::move(name);
       return true;
     }
     return !std::exchange(has_metadata_, true) ||
@@ -246,17 +247,17 @@ Status CheckCoverage(std::span<const Record> records, std::uint64_t data_size) {
   order.reserve(records.size());
   for (const Record& record : records) order.push_back(&record);
   std::ranges::sort(order, {},
-                    [](const Record* record) { return *record->offsets; });
+                    [](const Record* record) { return record->offsets; });
   std::uint64_t end = 0;
   for (const Record* record : order) {
-    const std::uint64_t begin = (*record->offsets)[0];
+    const std::uint64_t begin = record->offsets[0];
     if (begin != end) {
       return Fail(ErrorCode::kCorrupt,
                   std::format("tensor '{}': begins at offset {} where the data "
                               "before it ends at {}",
                               record->name, begin, end));
     }
-    end = (*record->offsets)[1];
+    end = record->offsets[1];
     if (end < begin || end > data_size) {
       return Fail(ErrorCode::kCorrupt,
                   std::format("tensor '{}': data_offsets [{}, {}] do not fit "
@@ -273,11 +274,11 @@ Status CheckCoverage(std::span<const Record> records, std::uint64_t data_size) {
 // `record`'s offsets were checked against `data`.
 Result<Tensor> MakeTensor(Record& record, std::span<const std::byte> data,
                           const std::shared_ptr<const void>& owner) {
-  PARITY_ASSIGN_OR_RETURN(const DType dtype, ParseDType(*record.dtype));
-  const auto begin = static_cast<std::size_t>((*record.offsets)[0]);
-  const auto end = static_cast<std::size_t>((*record.offsets)[1]);
+  PARITY_ASSIGN_OR_RETURN(const DType dtype, ParseDType(record.dtype));
+  const auto begin = static_cast<std::size_t>(record.offsets[0]);
+  const auto end = static_cast<std::size_t>(record.offsets[1]);
   PARITY_ASSIGN_OR_RETURN(
-      Tensor tensor, Tensor::Borrow(dtype, std::move(*record.shape),
+      Tensor tensor, Tensor::Borrow(dtype, std::move(record.shape),
                                     data.subspan(begin, end - begin), owner));
   PARITY_RETURN_IF_ERROR(CheckBools(tensor.view()));
   return tensor;
@@ -302,8 +303,8 @@ Result<std::span<const std::byte>> TakeHeader(ByteReader& reader) {
 
 }  // namespace
 
-Result<SafetensorsFile> ReadSafetensors(std::span<const std::byte> file,
-                                        std::shared_ptr<const void> owner) {
+Result<SafetensorsFile> ReadSafetensors(
+    std::span<const std::byte> file, const std::shared_ptr<const void>& owner) {
   ByteReader reader(file);
   PARITY_ASSIGN_OR_RETURN(const auto header, TakeHeader(reader));
   HeaderHandler handler;

@@ -32,7 +32,7 @@ struct SafetensorsFile {
 // over bool tensors. Errors: kCorrupt; kUnsupported for dtypes that have no
 // DType (8-bit and smaller floats), by name.
 [[nodiscard]] Result<SafetensorsFile> ReadSafetensors(
-    std::span<const std::byte> file, std::shared_ptr<const void> owner);
+    std::span<const std::byte> file, const std::shared_ptr<const void>& owner);
 
 // The same for a mapped file. Errors carry the path, and say what the file is
 // instead where that is recognisable.

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -38,10 +37,8 @@ Result<SafetensorsFile> Read(std::string_view file) {
 constexpr std::string_view kSmallHeader =
     R"({"__metadata__":{"a":"b"},"x":{"dtype":"F32","shape":[1,2],)"
     R"("data_offsets":[0,8]},"y":{"dtype":"BOOL","shape":[],"data_offsets":[8,9]}} )";
-constexpr std::string_view kSmallData = "\0\0\x80\x3f\0\0\0\xc0\x01";
-
 std::string SmallFile() {
-  return File(kSmallHeader, std::string_view(kSmallData.data(), 9));
+  return File(kSmallHeader, "\0\0\x80\x3f\0\0\0\xc0\x01"s);
 }
 
 TEST(SafetensorsReaderTest, HeadersThatLieAreRefused) {

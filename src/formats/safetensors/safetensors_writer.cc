@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <format>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <span>

@@ -1,11 +1,11 @@
 #include "formats/torch_checkpoint/checkpoint_reader.h"
 
 #include <cstddef>
+#include <expected>
 #include <filesystem>
 #include <format>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -46,8 +46,8 @@ Error NoCheckpoint(FileKind kind) {
 
 }  // namespace
 
-Result<Checkpoint> ReadCheckpointBytes(std::span<const std::byte> file,
-                                       std::shared_ptr<const void> owner) {
+Result<Checkpoint> ReadCheckpointBytes(
+    std::span<const std::byte> file, const std::shared_ptr<const void>& owner) {
   const FileKind kind = SniffFileKind(file);
   switch (kind) {
     case FileKind::kTorchCheckpoint:

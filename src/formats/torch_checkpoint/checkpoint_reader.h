@@ -34,7 +34,7 @@ struct Checkpoint {
 // archives, quantized and sparse tensors and the tar format before PyTorch 0.2;
 // and what the file is instead where that is recognisable.
 [[nodiscard]] Result<Checkpoint> ReadCheckpointBytes(
-    std::span<const std::byte> file, std::shared_ptr<const void> owner);
+    std::span<const std::byte> file, const std::shared_ptr<const void>& owner);
 
 // The same for a mapped file. Errors carry the path.
 [[nodiscard]] Result<Checkpoint> ReadCheckpoint(

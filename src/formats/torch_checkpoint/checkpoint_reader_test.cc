@@ -17,7 +17,6 @@
 #include "formats/testing/damage.h"
 #include "formats/torch_checkpoint/pickle_maker.h"
 #include "formats/zip/zip_maker.h"
-#include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 

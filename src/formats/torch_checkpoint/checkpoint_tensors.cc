@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <format>
 #include <span>
 #include <string_view>
@@ -44,7 +45,7 @@ class TensorMaker {
   Result<StorageBytes> Load(std::string_view key) {
     const auto found = loaded_.find(key);
     if (found != loaded_.end()) return found->second;
-    PARITY_ASSIGN_OR_RETURN(const StorageBytes storage, load_(key));
+    PARITY_ASSIGN_OR_RETURN(StorageBytes storage, load_(key));
     loaded_.emplace(key, storage);
     return storage;
   }

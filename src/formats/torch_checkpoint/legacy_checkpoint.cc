@@ -2,12 +2,13 @@
 //         system's sizes, pickle of the object, pickle of the list of storage
 //         keys, then for each key: i64le element count, elements
 // The elements are little-endian whatever machine wrote them.
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <format>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "formats/torch_checkpoint/state_dict.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
+#include "parity/tensor.h"
 
 namespace parity {
 namespace {

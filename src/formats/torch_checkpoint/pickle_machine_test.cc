@@ -13,7 +13,9 @@
 #include "formats/torch_checkpoint/pickle_maker.h"
 #include "formats/torch_checkpoint/pickle_value.h"
 #include "formats/zip/zip_maker.h"
+#include "parity/dtype.h"
 #include "parity/error.h"
+#include "parity/tensor.h"
 
 namespace parity {
 namespace {

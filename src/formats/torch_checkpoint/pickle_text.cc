@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <format>
 #include <optional>
 #include <string>
@@ -24,10 +25,12 @@ std::unexpected<Error> NotA(std::string_view what, std::string_view line) {
 // `count` hexadecimal digits at the start of `text`.
 std::optional<std::uint32_t> Hex(std::string_view text, std::size_t count) {
   if (text.size() < count) return std::nullopt;
+  const std::string_view digits = text.substr(0, count);
+  const char* const end = digits.data() + digits.size();
   std::uint32_t value = 0;
   const auto [stop, code] =
-      std::from_chars(text.data(), text.data() + count, value, 16);
-  if (code != std::errc() || stop != text.data() + count) return std::nullopt;
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  if (code != std::errc() || stop != end) return std::nullopt;
   return value;
 }
 
@@ -88,9 +91,10 @@ Result<PickleValue> ParsePickleInt(std::string_view line) {
 
 Result<double> ParsePickleFloat(std::string_view line) {
   double value = 0;
-  const char* const end = line.data() + line.size();
-  const auto [stop, code] = std::from_chars(line.data(), end, value);
-  if (stop != end || line.empty() || code == std::errc::invalid_argument)
+  const auto [stop, code] =
+      std::from_chars(line.data(), line.data() + line.size(), value);
+  if (stop != line.data() + line.size() || line.empty() ||
+      code == std::errc::invalid_argument)
     return NotA("float", line);
   return value;
 }

@@ -95,10 +95,6 @@ using PickleValue =
 // lives. Texts point into the pickle's bytes or into the heap.
 class PickleHeap {
  public:
-  PickleHeap() = default;
-  PickleHeap(PickleHeap&&) = default;
-  PickleHeap& operator=(PickleHeap&&) = default;
-
   PickleRef Add(PickleValue value) {
     values_.push_back(std::move(value));
     return static_cast<PickleRef>(values_.size() - 1);

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/torch_checkpoint/pickle_machine.h"
@@ -118,6 +119,7 @@ TEST(StateDictTest, WrapperPrefixesAreStrippedOnlyWhenShared) {
            Case{{"model.a", "model.b"}, {"model.a", "model.b"}, {}},
        }) {
     std::vector<std::pair<std::string, std::string>> items;
+    items.reserve(c.names.size());
     for (const std::string& name : c.names)
       items.emplace_back(name, SmallTensor());
     const Found found = Find(Dict(items));

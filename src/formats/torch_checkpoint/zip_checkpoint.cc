@@ -2,6 +2,7 @@
 // or
 //            "big"], <name>/version, …
 #include <cstddef>
+#include <expected>
 #include <format>
 #include <memory>
 #include <span>
@@ -17,6 +18,7 @@
 #include "formats/torch_checkpoint/state_dict.h"
 #include "formats/zip/zip_reader.h"
 #include "parity/error.h"
+#include "parity/tensor.h"
 
 namespace parity {
 namespace {
