@@ -1,5 +1,6 @@
 #include "generate/image_waves.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -26,7 +27,7 @@ class Waves {
         phases_(std::string(name) + ".phase", seed),
         writer_(writer) {}
 
-  void DrawPlane(std::size_t plane) const {
+  void DrawRows(std::size_t plane, std::size_t begin, std::size_t end) const {
     const double p0 = phases_.Uniform(3 * plane);
     const double p1 = phases_.Uniform(3 * plane + 1);
     const double p2 = phases_.Uniform(3 * plane + 2);
@@ -37,7 +38,7 @@ class Waves {
     std::vector<double> row(width);
     for (std::size_t j = 0; j < width; ++j)
       columns[j] = CosTurns(3 * Middle(j, width) + p1);
-    for (std::size_t i = 0; i < writer_.height(); ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       const double y = Middle(i, writer_.height());
       const double vertical = SinTurns(2 * y + p0);
       const std::size_t start = writer_.RowStart(image, channel, i);
@@ -60,10 +61,16 @@ class Waves {
 
 void DrawWaves(std::string_view name, std::uint64_t seed, int threads,
                const PictureWriter& writer) {
+  constexpr std::size_t kRows = 64;
   const Waves waves(name, seed, writer);
-  ParallelFor(static_cast<std::int64_t>(writer.images() * writer.channels()),
-              threads, [&](std::int64_t plane) {
-                waves.DrawPlane(static_cast<std::size_t>(plane));
+  const std::size_t planes = writer.images() * writer.channels();
+  const std::size_t bands = (writer.height() + kRows - 1) / kRows;
+  ParallelFor(static_cast<std::int64_t>(planes * bands), threads,
+              [&](std::int64_t index) {
+                const auto i = static_cast<std::size_t>(index);
+                const std::size_t begin = i % bands * kRows;
+                waves.DrawRows(i / bands, begin,
+                               std::min(begin + kRows, writer.height()));
               });
 }
 

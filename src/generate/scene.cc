@@ -73,6 +73,22 @@ struct Ellipse {
   }
 };
 
+// Indices [begin, end).
+struct Range {
+  std::size_t begin;
+  std::size_t end;
+};
+
+// The indices i < count that hold all x0 + i·step in [left, right].
+Range Columns(double left, double right, double x0, double step,
+              std::size_t count) {
+  const auto last = static_cast<double>(count);
+  const double begin = std::clamp((left - x0) / step, 0.0, last);
+  const double end = std::clamp((right - x0) / step + 1, 0.0, last);
+  return {.begin = static_cast<std::size_t>(begin),
+          .end = static_cast<std::size_t>(end)};
+}
+
 // A picture frame, door or shelf.
 struct Panel {
   double left;
@@ -109,20 +125,31 @@ class Room {
     std::vector<double> grain(out.size());
     tint_.Row(x0, step, y, tint);
     grain_.Row(x0, step, y, grain);
+    const double below = Coverage(y - floor_, step);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = Mix(wall_, shade_, 0.5 + 0.5 * tint[i]);
+    for (const Panel& panel : panels_) DrawPanel(panel, x0, step, y, out);
     for (std::size_t i = 0; i < out.size(); ++i) {
-      const double x = x0 + step * static_cast<double>(i);
-      Colour colour = Mix(wall_, shade_, 0.5 + 0.5 * tint[i]);
-      for (const Panel& panel : panels_) {
-        const double inside = panel.Inside(x, y);
-        colour = Mix(colour, Scaled(panel.colour, 0.4), Coverage(inside, step));
-        colour = Mix(colour, panel.colour, Coverage(inside - 0.015, step));
-      }
-      colour = Mix(colour, Scaled(shade_, 0.7), Coverage(y - floor_, step));
-      out[i] = Scaled(colour, 1 + 0.35 * grain[i] - 0.15 * y);
+      out[i] = Scaled(Mix(out[i], Scaled(shade_, 0.7), below),
+                      1 + 0.35 * grain[i] - 0.15 * y);
     }
   }
 
  private:
+  static void DrawPanel(const Panel& panel, double x0, double step, double y,
+                        std::span<Colour> out) {
+    constexpr double kFrame = 0.015;
+    if (y < panel.top - step || y > panel.bottom + step) return;
+    const Colour frame = Scaled(panel.colour, 0.4);
+    const Range columns =
+        Columns(panel.left - step, panel.right + step, x0, step, out.size());
+    for (std::size_t i = columns.begin; i < columns.end; ++i) {
+      const double inside = panel.Inside(x0 + step * static_cast<double>(i), y);
+      out[i] = Mix(out[i], frame, Coverage(inside, step));
+      out[i] = Mix(out[i], panel.colour, Coverage(inside - kFrame, step));
+    }
+  }
+
   ValueNoise tint_;
   ValueNoise grain_;
   Colour wall_;
@@ -158,8 +185,8 @@ class Person {
              .radius_y = radius * dice.Between(1.35, 1.5)};
     neck_ = {.x = x,
              .y = face_.y + 1.5 * radius,
-             .radius_x = 0.55 * radius,
-             .radius_y = 1.1 * radius};
+             .radius_x = 0.6 * radius,
+             .radius_y = 1.5 * radius};
     body_ = {.x = x + size * dice.Between(-0.03, 0.03),
              .y = 1 + 0.12 * size,
              .radius_x = size * dice.Between(0.32, 0.4),
@@ -170,16 +197,32 @@ class Person {
     shirt_ = dice.ColourBetween(0.1, 0.85);
   }
 
-  void Row(double x0, double step, double y, std::span<Pixel> out) const {
-    std::vector<double> strands(out.size());
-    std::vector<double> cloth(out.size());
+  // Paints the person over a row of the room.
+  void Row(double x0, double step, double y, std::span<Colour> out) const {
+    if (y < Top()) return;
+    const double reach = std::max(body_.radius_x, hair_.radius_x) + 0.1;
+    const Range columns =
+        Columns(body_.x - reach, body_.x + reach, x0, step, out.size());
+    const auto painted =
+        out.subspan(columns.begin, columns.end - columns.begin);
+    x0 += step * static_cast<double>(columns.begin);
+    std::vector<double> strands(painted.size());
+    std::vector<double> cloth(painted.size());
     strands_.Row(x0, step, y, strands);
     cloth_.Row(x0, step, y, cloth);
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = At(x0 + step * static_cast<double>(i), y, strands[i], cloth[i]);
+    for (std::size_t i = 0; i < painted.size(); ++i) {
+      const Pixel pixel =
+          At(x0 + step * static_cast<double>(i), y, strands[i], cloth[i]);
+      painted[i] = Mix(painted[i], pixel.colour, pixel.alpha);
+    }
   }
 
  private:
+  // Above the last strand of hair.
+  [[nodiscard]] double Top() const {
+    return hair_.y - hair_.radius_y - 2.5 * softness_ - 0.05;
+  }
+
   [[nodiscard]] Pixel At(double x, double y, double strand,
                          double cloth) const {
     // Single strands leave the hair's outline: a wide, uneven ramp.
@@ -221,11 +264,7 @@ class Scene {
 
   void Row(double y, std::span<Colour> out) const {
     room_.Row(step_ / 2, step_, y, out);
-    if (!with_person_) return;
-    std::vector<Pixel> person(out.size());
-    person_.Row(step_ / 2, step_, y, person);
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = Mix(out[i], person[i].colour, person[i].alpha);
+    if (with_person_) person_.Row(step_ / 2, step_, y, out);
   }
 
  private:
