@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,52 +21,13 @@
 #include "networks/matting_layers.h"
 #include "networks/matting_refiner_graph.h"
 #include "networks/synthetic_weights.h"
+#include "networks/weights_check.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 
 namespace parity {
 namespace {
-
-// What is wrong with a parameter of the state_dict; empty when nothing is.
-std::string Fault(const Parameter& wanted, const Tensor* found) {
-  if (found == nullptr) return std::format("'{}' is missing", wanted.name);
-  if (found->shape() != wanted.shape) {
-    return std::format("'{}' has shape {}, not {}", wanted.name,
-                       ToString(found->shape()), ToString(wanted.shape));
-  }
-  if (!IsFloating(found->dtype())) {
-    return std::format("'{}' is of {}, not of a floating type", wanted.name,
-                       Name(found->dtype()));
-  }
-  return "";
-}
-
-Status CheckWeights(const MattingConfig& config, const NamedTensors& weights) {
-  std::unordered_map<std::string_view, const Tensor*> by_name;
-  for (const NamedTensor& entry : weights)
-    by_name.emplace(entry.name, &entry.tensor);
-  std::string first;
-  int more = 0;
-  for (const Parameter& parameter : ParameterTable(config)) {
-    // num_batches_tracked has no part in evaluation.
-    if (parameter.dtype != DType::kFloat32) continue;
-    const auto found = by_name.find(parameter.name);
-    std::string fault =
-        Fault(parameter, found == by_name.end() ? nullptr : found->second);
-    if (fault.empty()) continue;
-    if (first.empty()) {
-      first = std::move(fault);
-    } else {
-      ++more;
-    }
-  }
-  if (first.empty()) return {};
-  if (more > 0) first += std::format(" (and {} more like it)", more);
-  return Fail(ErrorCode::kIncompatible,
-              std::format("the weights are not those of {} with {}: {}",
-                          Name(config.type), Name(config.backbone), first));
-}
 
 // The axes of an image whose height and width are called `prefix`height, ….
 std::vector<Dimension> ImageShape(std::int64_t channels,
@@ -183,7 +143,9 @@ Result<MattingExport> BuildBackgroundMatting(
     const MattingExportOptions& options) {
   PARITY_RETURN_IF_ERROR(CheckConfig(config));
   PARITY_RETURN_IF_ERROR(CheckExportOptions(options));
-  PARITY_RETURN_IF_ERROR(CheckWeights(config, weights));
+  PARITY_ASSIGN_OR_RETURN(
+      const CheckedWeights checked,
+      CheckWeights(config, weights, /*allow_missing=*/false));
 
   MattingExport result;
   Model& model = result.model;
@@ -193,8 +155,8 @@ Result<MattingExport> BuildBackgroundMatting(
   model.producer_version = options.tool_version;
   model.metadata = Metadata(config, options);
   // Hashing reads every weight once, as long as all the rest takes.
-  std::jthread hash([&weights, &digest = model.metadata["weights_sha256"]] {
-    digest = WeightsDigest(weights);
+  std::jthread hash([&checked, &digest = model.metadata["weights_sha256"]] {
+    digest = WeightsDigest(checked.weights);
   });
 
   LayerGraph graph(

@@ -20,9 +20,9 @@ struct MattingExport {
   std::vector<std::string> notes;
 };
 
-// The network with `weights`, a state_dict of floating tensors under the names
-// of ParameterTable(); other entries are ignored. Float32 weights that are kept
-// as they are share their bytes.
+// The network with `weights`, a state_dict of exactly the keys of
+// ParameterTable(); see weights_check.h. Weights that are kept as they are
+// share their bytes.
 //
 // Inputs src and bgr (batch,3,height,width), RGB in [0,1]; outputs as
 // OutputNames() lists them, in the precision of the options. Nothing of a size
@@ -35,9 +35,8 @@ struct MattingExport {
 // "refiner.crop_full" and "refiner.replace". A folded convolution's value has
 // the name of its batch normalisation.
 //
-// Errors: kInvalidArgument for a configuration or option out of range;
-// kIncompatible naming the first parameter that is missing or of another shape
-// or not floating, and how many more there are.
+// Errors: kInvalidArgument for a configuration or option out of range, and
+// those of CheckWeights().
 [[nodiscard]] Result<MattingExport> BuildBackgroundMatting(
     const MattingConfig& config, const NamedTensors& weights,
     const MattingExportOptions& options);

@@ -38,8 +38,8 @@ struct MattingExportOptions {
   Precision precision = Precision::kFloat32;
   // For the metadata: where the weights are from ("checkpoint.pth", "synthetic
   // seed 0") and the version of this tool.
-  std::string weights_source;
-  std::string tool_version;
+  std::string weights_source = {};
+  std::string tool_version = {};
 };
 
 [[nodiscard]] std::string_view Name(

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -24,30 +23,8 @@
 namespace parity {
 namespace {
 
-// Elements [first, first + values.size()) of `tensor`, exactly.
-void Widen(const Tensor& tensor, std::size_t first, std::span<double> values) {
-  const auto read = [&](auto elements, auto widen) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = widen(elements[first + i]);
-  };
-  switch (tensor.dtype()) {
-    case DType::kFloat16:
-      return read(tensor.As<std::uint16_t>(), FloatFromHalf);
-    case DType::kBFloat16:
-      return read(tensor.As<std::uint16_t>(), FloatFromBFloat16);
-    case DType::kFloat64:
-      return read(tensor.As<double>(), [](double value) { return value; });
-    default:
-      assert(tensor.dtype() == DType::kFloat32);
-      return read(tensor.As<float>(),
-                  [](float value) { return static_cast<double>(value); });
-  }
-}
-
-std::vector<double> Widen(const Tensor& tensor) {
-  std::vector<double> values(static_cast<std::size_t>(tensor.element_count()));
-  Widen(tensor, 0, values);
-  return values;
+std::vector<double> Widen(std::span<const float> values) {
+  return {values.begin(), values.end()};
 }
 
 // Rounds to float32 "to odd": of the two neighbours of an inexact value, the
@@ -116,14 +93,7 @@ Result<RoundedTensor> Round(const Tensor& parameter, DType dtype) {
   RoundedTensor rounded;
   PARITY_ASSIGN_OR_RETURN(rounded.tensor,
                           Tensor::Allocate(dtype, parameter.shape()));
-  constexpr std::size_t kBlock = 4096;
-  const auto count = static_cast<std::size_t>(parameter.element_count());
-  std::vector<double> values(kBlock);
-  for (std::size_t first = 0; first < count; first += kBlock) {
-    values.resize(std::min(kBlock, count - first));
-    Widen(parameter, first, values);
-    rounded.loss += Narrow(values, first, rounded.tensor);
-  }
+  rounded.loss = Narrow(Widen(parameter.As<float>()), 0, rounded.tensor);
   return rounded;
 }
 
@@ -143,10 +113,10 @@ Result<Tensor> AppendZeroInputs(const Tensor& weight, std::int64_t count) {
 }
 
 Result<FoldedConv> FoldBatchNorm(const ConvAndBatchNorm& layer, DType dtype) {
-  const std::vector<double> gamma = Widen(*layer.gamma);
-  const std::vector<double> beta = Widen(*layer.beta);
-  const std::vector<double> mean = Widen(*layer.mean);
-  const std::vector<double> variance = Widen(*layer.variance);
+  const std::vector<double> gamma = Widen(layer.gamma->As<float>());
+  const std::vector<double> beta = Widen(layer.beta->As<float>());
+  const std::vector<double> mean = Widen(layer.mean->As<float>());
+  const std::vector<double> variance = Widen(layer.variance->As<float>());
   const std::size_t channels = gamma.size();
   FoldedConv folded;
   PARITY_ASSIGN_OR_RETURN(folded.weight.tensor,
@@ -155,13 +125,14 @@ Result<FoldedConv> FoldBatchNorm(const ConvAndBatchNorm& layer, DType dtype) {
                           Tensor::Allocate(dtype, layer.gamma->shape()));
   const std::size_t row_size =
       static_cast<std::size_t>(layer.weight->element_count()) / channels;
+  const std::span<const float> weight = layer.weight->As<float>();
   std::vector<double> row(row_size);
   std::vector<double> bias(channels);
   for (std::size_t c = 0; c < channels; ++c) {
     const double factor = gamma[c] / std::sqrt(variance[c] + kBatchNormEpsilon);
     bias[c] = beta[c] - mean[c] * factor;
-    Widen(*layer.weight, c * row_size, row);
-    for (double& value : row) value *= factor;
+    for (std::size_t i = 0; i < row_size; ++i)
+      row[i] = static_cast<double>(weight[c * row_size + i]) * factor;
     folded.weight.loss += Narrow(row, c * row_size, folded.weight.tensor);
   }
   folded.bias.loss = Narrow(bias, 0, folded.bias.tensor);

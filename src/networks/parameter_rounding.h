@@ -27,8 +27,8 @@ struct RoundedTensor {
   RoundingLoss loss;
 };
 
-// `parameter` (float16, bfloat16, float32 or float64) as `dtype` (float16 or
-// float32). Shares the bytes when it already is.
+// `parameter` (float32) as `dtype` (float16 or float32). Shares the bytes when
+// it already is.
 [[nodiscard]] Result<RoundedTensor> Round(const Tensor& parameter, DType dtype);
 
 // A convolution's `weight` (out,in,k,k) for `count` more input channels, which
@@ -37,7 +37,7 @@ struct RoundedTensor {
                                               std::int64_t count);
 
 // The parameters of a convolution without bias and of the batch normalisation
-// after it, all floating. Borrowed.
+// after it, all float32. Borrowed.
 struct ConvAndBatchNorm {
   const Tensor* weight;  // (out, in, k, k)
   const Tensor* gamma;   // (out), as all below
