@@ -82,7 +82,7 @@ Result<std::vector<at::Tensor>> BackgroundMatting::Forward(
 std::vector<at::Tensor> BackgroundMatting::ForwardBase(
     const at::Tensor& src, const at::Tensor& bgr) const {
   const at::Tensor x =
-      RunMattingBase(Layers(parameters_), config_.backbone, src, bgr);
+      RunMattingBase(Layers(parameters_, runner_), config_.backbone, src, bgr);
   return {x.narrow(1, 0, 1).clamp(0, 1),
           x.narrow(1, 1, 3).add(src).clamp_(0, 1),
           x.narrow(1, 4, 1).clamp(0, 1), x.narrow(1, 5, 32).relu()};
@@ -90,7 +90,7 @@ std::vector<at::Tensor> BackgroundMatting::ForwardBase(
 
 std::vector<at::Tensor> BackgroundMatting::ForwardRefine(
     const at::Tensor& src, const at::Tensor& bgr) const {
-  const Layers layers(parameters_);
+  const Layers layers(parameters_, runner_);
   const auto scaled = [this](std::int64_t size) {
     return static_cast<std::int64_t>(
         std::floor(static_cast<double>(size) * config_.backbone_scale));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/torch/state_dict.h"
+#include "backend/torch/task_runner.h"
 #include "networks/matting_config.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
@@ -18,11 +19,12 @@ namespace parity {
 class BackgroundMatting {
  public:
   // `weights` must have passed CheckWeights() for `config`. Parameters and
-  // inputs are computed with in `precision`.
+  // inputs are computed with in `precision`, on `threads` threads.
   BackgroundMatting(const MattingConfig& config, const NamedTensors& weights,
-                    c10::ScalarType precision)
+                    c10::ScalarType precision, int threads)
       : config_(config),
         parameters_(weights, precision),
+        runner_(threads),
         precision_(precision) {}
 
   // src, bgr: floating [B,3,H,W] of equal shape; MattingRefine needs H and W
@@ -42,6 +44,7 @@ class BackgroundMatting {
 
   MattingConfig config_;
   StateDict parameters_;
+  TaskRunner runner_;
   c10::ScalarType precision_;
 };
 

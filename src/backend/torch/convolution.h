@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "backend/torch/task_runner.h"
+
 namespace parity {
 
 struct ConvolutionOptions {
@@ -24,7 +26,8 @@ struct ConvolutionOptions {
 [[nodiscard]] at::Tensor Convolution(const at::Tensor& input,
                                      const at::Tensor& weight,
                                      const at::Tensor& bias,
-                                     const ConvolutionOptions& options);
+                                     const ConvolutionOptions& options,
+                                     const TaskRunner& runner);
 
 }  // namespace parity
 

@@ -5,7 +5,9 @@
 #include <dlfcn.h>
 
 #include <cmath>
+#include <cstddef>
 #include <format>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -38,7 +40,15 @@ std::string BlasName() {
 
 }  // namespace
 
-Result<Kernels> ChooseKernels(std::string_view choice) {
+void SetBlasThreads(int threads) {
+  using SetThreads = void (*)(int);
+  const auto set_threads = reinterpret_cast<SetThreads>(
+      dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+  if (set_threads != nullptr) set_threads(threads);
+}
+
+Result<Kernels> ChooseKernels(std::string_view choice,
+                              const std::function<ProbeResult()>& probe) {
   if (choice != "auto" && choice != "onednn" && choice != "native") {
     return Fail(ErrorCode::kInvalidArgument,
                 std::format("reference kernels are auto, onednn or native, "
@@ -58,11 +68,11 @@ Result<Kernels> ChooseKernels(std::string_view choice) {
   const std::string onednn = OneDnnName();
   at::globalContext().setUserEnabledMkldnn(true);
   if (choice == "onednn") return Kernels{.description = onednn, .notes = {}};
-  const ProbeResult probe = ProbeOneDnn();
-  if (probe.agrees) return Kernels{.description = onednn, .notes = {}};
+  const ProbeResult found = probe();
+  if (found.agrees) return Kernels{.description = onednn, .notes = {}};
   at::globalContext().setUserEnabledMkldnn(false);
-  const std::string off = std::isfinite(probe.max_error)
-                              ? std::format("off by {:.2g}", probe.max_error)
+  const std::string off = std::isfinite(found.max_error)
+                              ? std::format("off by {:.2g}", found.max_error)
                               : std::string("not finite");
   return Kernels{
       .description = native,

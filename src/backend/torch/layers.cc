@@ -15,13 +15,13 @@ namespace parity {
 
 at::Tensor Layers::Conv(const at::Tensor& x, const std::string& name,
                         const ConvolutionOptions& options) const {
-  return Convolution(x, parameters_[name + ".weight"], {}, options);
+  return Convolution(x, parameters_[name + ".weight"], {}, options, runner_);
 }
 
 at::Tensor Layers::ConvWithBias(const at::Tensor& x, const std::string& name,
                                 const ConvolutionOptions& options) const {
   return Convolution(x, parameters_[name + ".weight"],
-                     parameters_[name + ".bias"], options);
+                     parameters_[name + ".bias"], options, runner_);
 }
 
 at::Tensor Layers::BatchNorm(at::Tensor x, const std::string& name,

@@ -11,6 +11,7 @@
 
 #include "backend/torch/convolution.h"
 #include "backend/torch/state_dict.h"
+#include "backend/torch/task_runner.h"
 
 namespace parity {
 
@@ -18,8 +19,11 @@ enum class Activation : std::uint8_t { kNone, kRelu, kRelu6 };
 
 class Layers {
  public:
-  // `parameters` must outlive it.
-  explicit Layers(const StateDict& parameters) : parameters_(parameters) {}
+  // Both must outlive it.
+  Layers(const StateDict& parameters, const TaskRunner& runner)
+      : parameters_(parameters), runner_(runner) {}
+
+  [[nodiscard]] const TaskRunner& runner() const { return runner_; }
 
   // nn.Conv2d `name`, with its bias where there is one.
   [[nodiscard]] at::Tensor Conv(const at::Tensor& x, const std::string& name,
@@ -37,6 +41,7 @@ class Layers {
 
  private:
   const StateDict& parameters_;
+  const TaskRunner& runner_;
 };
 
 // Bilinear, half-pixel centres, no antialiasing, to height × width.

@@ -17,18 +17,21 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <tuple>
 #include <utility>
-#include <vector>
 
 #include "backend/torch/layers.h"
+#include "backend/torch/task_runner.h"
 #include "networks/matting_config.h"
 
 namespace parity {
 namespace {
 
 constexpr std::int64_t kCell = 4;           // side of a cell, in pixels
-constexpr std::int64_t kCellsAtOnce = 256;  // patches per call
-constexpr std::int64_t kBandRows = 32;      // a multiple of kCell
+constexpr std::int64_t kCellsAtOnce = 128;  // patches per call
+constexpr std::int64_t kBandRows = 16;      // a multiple of kCell
 
 // What the convolutions take off on every side of a crop.
 struct Margins {
@@ -50,15 +53,34 @@ at::Tensor Inner(const at::Tensor& frame, std::int64_t margin) {
       .narrow(3, margin, frame.size(3) - 2 * margin);
 }
 
-Frames MakeFrames(const Margins& margins, const at::Tensor& src,
-                  const at::Tensor& bgr, const CoarseMatte& coarse) {
+// Calls `refine(start, count)` on pieces of [0, total).
+void ForEachPiece(
+    const TaskRunner& runner, std::int64_t total, std::int64_t size,
+    const std::function<void(std::int64_t, std::int64_t)>& refine) {
+  runner.ForEach((total + size - 1) / size, [&](std::int64_t i) {
+    refine(i * size, std::min(size, total - i * size));
+  });
+}
+
+// Fills channels [first, …) of `half` with the resized `part`, a few at a time:
+// the resized copy stays small.
+void ResizeInto(const TaskRunner& runner, const at::Tensor& half,
+                std::int64_t first, const at::Tensor& part) {
+  constexpr std::int64_t kChannels = 4;
+  ForEachPiece(runner, part.size(1), kChannels,
+               [&](std::int64_t channel, std::int64_t count) {
+                 half.narrow(1, first + channel, count)
+                     .copy_(ResizeLike(part.narrow(1, channel, count), half));
+               });
+}
+
+Frames MakeFrames(const TaskRunner& runner, const Margins& margins,
+                  const at::Tensor& src, const at::Tensor& bgr,
+                  const CoarseMatte& coarse) {
   const std::int64_t batch = src.size(0);
   const std::int64_t height = src.size(2);
   const std::int64_t width = src.size(3);
   Frames frames;
-  frames.half = at::zeros(
-      {batch, 42, height / 2 + 2 * margins.half, width / 2 + 2 * margins.half},
-      src.options());
   frames.full =
       at::zeros({batch, 6, height + 2 * margins.full, width + 2 * margins.full},
                 src.options());
@@ -66,16 +88,14 @@ Frames MakeFrames(const Margins& margins, const at::Tensor& src,
   full.narrow(1, 0, 3).copy_(src);
   full.narrow(1, 3, 3).copy_(bgr);
 
+  frames.half = at::zeros(
+      {batch, 42, height / 2 + 2 * margins.half, width / 2 + 2 * margins.half},
+      src.options());
   const at::Tensor half = Inner(frames.half, margins.half);
   std::int64_t channel = 0;
   for (const at::Tensor& part :
        {coarse.hidden, coarse.alpha, coarse.foreground, src, bgr}) {
-    // A few channels at a time: the resized copy stays small.
-    for (std::int64_t i = 0; i < part.size(1); i += 8) {
-      const std::int64_t count = std::min<std::int64_t>(8, part.size(1) - i);
-      half.narrow(1, channel + i, count)
-          .copy_(Resize(part.narrow(1, i, count), height / 2, width / 2));
-    }
+    ResizeInto(runner, half, channel, part);
     channel += part.size(1);
   }
   return frames;
@@ -125,28 +145,31 @@ void RefineCells(const Layers& layers, const Margins& margins,
       CropsOfCells(frames.half, kCell / 2 + 2 * margins.half, kCell / 2);
   const at::Tensor full =
       CropsOfCells(frames.full, kCell + 2 * margins.full, kCell);
-  at::Tensor patches = CropsOfCells(canvas, kCell, kCell);
+  const at::Tensor patches = CropsOfCells(canvas, kCell, kCell);
   const at::Tensor marked = cells.squeeze(1).nonzero();
-  for (std::int64_t start = 0; start < marked.size(0); start += kCellsAtOnce) {
-    const at::Tensor some =
-        marked.narrow(0, start, std::min(kCellsAtOnce, marked.size(0) - start));
-    const c10::List<std::optional<at::Tensor>> where(
-        {some.select(1, 0), some.select(1, 1), some.select(1, 2)});
-    patches.index_put_(
-        where, RefineCrops(layers, half.index(where), full.index(where)));
-  }
+  ForEachPiece(layers.runner(), marked.size(0), kCellsAtOnce,
+               [&](std::int64_t start, std::int64_t count) {
+                 const at::Tensor some = marked.narrow(0, start, count);
+                 const c10::List<std::optional<at::Tensor>> where(
+                     {some.select(1, 0), some.select(1, 1), some.select(1, 2)});
+                 // A copy of the handle: index_put_ is not const.
+                 at::Tensor target = patches;
+                 target.index_put_(where, RefineCrops(layers, half.index(where),
+                                                      full.index(where)));
+               });
 }
 
 void RefineBands(const Layers& layers, const Margins& margins,
                  const Frames& frames, const at::Tensor& canvas) {
-  const std::int64_t height = canvas.size(2);
-  for (std::int64_t row = 0; row < height; row += kBandRows) {
-    const std::int64_t rows = std::min(kBandRows, height - row);
-    canvas.narrow(2, row, rows)
-        .copy_(RefineCrops(
-            layers, frames.half.narrow(2, row / 2, rows / 2 + 2 * margins.half),
-            frames.full.narrow(2, row, rows + 2 * margins.full)));
-  }
+  ForEachPiece(
+      layers.runner(), canvas.size(2), kBandRows,
+      [&](std::int64_t row, std::int64_t rows) {
+        canvas.narrow(2, row, rows)
+            .copy_(RefineCrops(
+                layers,
+                frames.half.narrow(2, row / 2, rows / 2 + 2 * margins.half),
+                frames.full.narrow(2, row, rows + 2 * margins.full)));
+      });
 }
 
 }  // namespace
@@ -158,7 +181,7 @@ RefinedMatte RunMattingRefiner(const Layers& layers,
   const std::int64_t height = src.size(2);
   const std::int64_t width = src.size(3);
   const Margins margins = MarginsOf(config);
-  const Frames frames = MakeFrames(margins, src, bgr, coarse);
+  const Frames frames = MakeFrames(layers.runner(), margins, src, bgr, coarse);
   coarse.hidden.reset();
   RefinedMatte result;
   if (config.refine_mode == RefineMode::kFull) {

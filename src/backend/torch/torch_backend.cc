@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,11 @@ Result<std::optional<c10::ScalarType>> ParsePrecision(std::string_view name) {
       std::format("precision is float32, float64 or float16, not '{}'", name));
 }
 
+int ThreadsFor(const LoadRequest& request) {
+  if (request.threads > 0) return request.threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 // Errors: kNotFound naming both what is wanted and what there is.
 Result<NamedTensors> Select(NamedTensors outputs,
                             const std::vector<std::string>& names) {
@@ -83,8 +89,9 @@ Result<NamedTensors> Select(NamedTensors outputs,
 class TorchBackend::NetworkModel : public TorchBackend::Model {
  public:
   NetworkModel(const MattingConfig& config, const NamedTensors& weights,
-               c10::ScalarType precision)
-      : network_(config, weights, precision), outputs_(OutputNames(config)) {}
+               c10::ScalarType precision, int threads)
+      : network_(config, weights, precision, threads),
+        outputs_(OutputNames(config)) {}
 
   Result<NamedTensors> Run(const NamedTensors& inputs) override {
     PARITY_ASSIGN_OR_RETURN(const at::Tensor src, Image(inputs, "src"));
@@ -142,7 +149,8 @@ Status TorchBackend::LoadNetwork(const LoadRequest& request,
   PARITY_ASSIGN_OR_RETURN(const std::optional<c10::ScalarType> precision,
                           ParsePrecision(request.precision));
   model_ = std::make_unique<NetworkModel>(
-      config, checked.weights, precision.value_or(c10::ScalarType::Float));
+      config, checked.weights, precision.value_or(c10::ScalarType::Float),
+      ThreadsFor(request));
   result.input_names = {"src", "bgr"};
   result.output_names = OutputNames(config);
   return {};
@@ -169,7 +177,11 @@ Result<LoadResult> TorchBackend::Load(const LoadRequest& request) {
   model_.reset();
   return CatchTorch([&]() -> Result<LoadResult> {
     const c10::InferenceMode inference;
-    if (request.threads > 0) at::set_num_threads(request.threads);
+    // A network divides its work itself: see TaskRunner.
+    const int threads =
+        request.kind == ModelKind::kNetwork ? 1 : ThreadsFor(request);
+    at::set_num_threads(threads);
+    SetBlasThreads(threads);
     PARITY_ASSIGN_OR_RETURN(Kernels kernels,
                             ChooseKernels(request.reference_kernels));
     LoadResult result = {.version = "libtorch " TORCH_VERSION,
