@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -179,23 +180,34 @@ Result<UniqueFd> MemoryFile::Seal() && {
 }
 
 Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
     return Fail(ErrorCode::kIo,
                 std::format("cannot write {}: it is a folder", path.string()));
   }
+  // A device or pipe (/dev/stdout) is written to; replacing it by a file would
+  // be a disaster. A link keeps pointing to the file that is replaced.
+  const bool exists = std::filesystem::exists(path, ignored);
+  const bool in_place =
+      exists && !std::filesystem::is_regular_file(path, ignored);
+  const std::filesystem::path target =
+      exists && !in_place ? std::filesystem::canonical(path, ignored) : path;
   const std::filesystem::path temporary =
-      path.string() + std::format(".{}.partial", ::getpid());
-  UniqueFd descriptor(::open(temporary.c_str(),
-                             O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+      in_place ? std::filesystem::path()
+               : target.string() + std::format(".{}.partial", ::getpid());
+  const int flags = in_place ? O_WRONLY | O_CLOEXEC
+                             : O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  UniqueFd descriptor(
+      ::open(in_place ? path.c_str() : temporary.c_str(), flags, 0666));
   if (!descriptor.valid())
     return Fail(ErrorCode::kIo,
                 std::format("cannot write {}: {}", path.string(), Reason()));
-  Remember(temporary.string());
-  return AtomicFile(path, temporary, std::move(descriptor));
+  if (!in_place) Remember(temporary.string());
+  return AtomicFile(target, temporary, std::move(descriptor));
 }
 
 AtomicFile::~AtomicFile() {
-  if (!descriptor_.valid()) return;
+  if (!descriptor_.valid() || temporary_.empty()) return;
   ::unlink(temporary_.c_str());
   Forget(temporary_.string());
 }
@@ -218,6 +230,10 @@ Status AtomicFile::Write(std::string_view text) {
 }
 
 Status AtomicFile::Commit() {
+  if (temporary_.empty()) {
+    descriptor_.reset();
+    return {};
+  }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return Fail(ErrorCode::kIo,
                 std::format("cannot write {}: {}", path_.string(), Reason()));

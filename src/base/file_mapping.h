@@ -92,7 +92,8 @@ class MemoryFile {
 
 // A file that appears under its name only when complete: written beside it,
 // then renamed. The folder must exist; Create() fails early when it cannot be
-// written. An abandoned one leaves nothing behind.
+// written. An abandoned one leaves nothing behind. A path that is a device or a
+// pipe is written to as it is.
 class AtomicFile {
  public:
   [[nodiscard]] static Result<AtomicFile> Create(

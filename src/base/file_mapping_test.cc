@@ -74,6 +74,31 @@ TEST_F(FileMappingTest, AFileAppearsOnlyWhenComplete) {
   EXPECT_EQ(Content(path), "new");
 }
 
+TEST_F(FileMappingTest, ADeviceIsWrittenToAndNeverReplaced) {
+  auto file = AtomicFile::Create("/dev/full");
+  ASSERT_TRUE(file.has_value());
+  const Status written = file->Write("x");
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().message,
+            "cannot write /dev/full: No space left on device");
+  auto nothing = AtomicFile::Create("/dev/null");
+  ASSERT_TRUE(nothing.has_value());
+  ASSERT_TRUE(nothing->Write("x").has_value());
+  ASSERT_TRUE(nothing->Commit().has_value());
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST_F(FileMappingTest, ALinkKeepsPointingToTheFileThatIsReplaced) {
+  std::ofstream(folder_ / "real") << "old";
+  std::filesystem::create_symlink("real", folder_ / "link");
+  auto file = AtomicFile::Create(folder_ / "link");
+  ASSERT_TRUE(file.has_value());
+  ASSERT_TRUE(file->Write("new").has_value() && file->Commit().has_value());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_ / "link"));
+  EXPECT_EQ(Content(folder_ / "real"), "new");
+}
+
 TEST_F(FileMappingTest, AnAbandonedFileLeavesNothing) {
   {
     auto file = AtomicFile::Create(folder_ / "report.json");

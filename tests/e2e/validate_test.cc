@@ -115,7 +115,7 @@ TEST_F(ValidateTest, OtherWeightsFailAndAreSuspected) {
 
 TEST_F(ValidateTest, AnotherRefineModeFails) {
   std::vector<std::string> flags = Small();
-  flags.insert(flags.end(), {"--model-refine-mode", "full"});
+  flags.insert(flags.end(), {"--model-refine-mode", "thresholding", "--model-refine-threshold", "0.9"});
   EXPECT_EQ(Validate(flags).exit_code, 1);
 }
 
