@@ -315,8 +315,14 @@ MessageWriter EncodeModelAfterGraph(const Model& model) {
 std::string FirstUnloadedTensor(const Model& model) {
   if (std::string name = FirstUnloaded(model.graph); !name.empty()) return name;
   for (const Function& function : model.functions) {
-    if (std::string name = FirstUnloaded(function.nodes); !name.empty())
+    if (std::string name = FirstUnloaded(function.nodes); !name.empty()) {
       return name;
+    }
+    for (const Attribute& attribute : function.default_attributes) {
+      if (std::string name = FirstUnloaded(attribute.value); !name.empty()) {
+        return name;
+      }
+    }
   }
   return {};
 }

@@ -1,5 +1,5 @@
 // Field numbers of the ONNX protobuf messages that are read or written here.
-// Source: onnx/onnx.proto of the ONNX project (IR versions 1 to 12).
+// Source: onnx/onnx.proto of the ONNX project (IR versions 1 to 13).
 #ifndef PARITY_FORMATS_ONNX_ONNX_FIELDS_H_
 #define PARITY_FORMATS_ONNX_ONNX_FIELDS_H_
 

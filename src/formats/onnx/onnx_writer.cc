@@ -34,8 +34,8 @@ constexpr std::size_t kAlignment = 8;
 constexpr std::size_t kExternalAlignment = 4096;
 constexpr std::size_t kLargeWeightBytes = 1024;
 constexpr std::size_t kProtobufLimit = 0x7FFF'FFFF;
-constexpr std::string_view kSpaces = "        ";
-static_assert(kSpaces.size() == kAlignment);
+constexpr std::string_view kSpaces = "                ";
+static_assert(kSpaces.size() == 2 * kAlignment);
 
 // Weights on their way to an external file.
 struct ExternalBlock {
@@ -60,10 +60,11 @@ MessageWriter EncodeAligned(const Initializer& initializer,
       onnx::EncodeTensorHead(initializer.name, initializer.tensor);
   const std::span<const std::byte> bytes = initializer.tensor.bytes();
   const std::size_t raw_header = 1 + VarintSize(bytes.size());
-  // A doc_string takes 2 bytes and its spaces, so gaps of 0 and 2 to 9 bytes
-  // are possible: every remainder of 8.
+  // A doc_string takes 2 bytes and its spaces: gaps of 0 and 2 to 9 bytes give
+  // every remainder of 8. Where the message's length grows by a byte within
+  // these, the next 8 do.
   std::size_t gap = 0;
-  while (gap < kAlignment + 2) {
+  while (gap < kSpaces.size() + 2) {
     const std::size_t size = head.size() + gap + raw_header + bytes.size();
     if ((position + 1 + VarintSize(size) + size - bytes.size()) % kAlignment ==
         0)

@@ -33,6 +33,14 @@ std::string Hex(std::string_view bytes) {
   return text;
 }
 
+std::string WithoutSpaces(std::string_view text) {
+  std::string without;
+  for (const char character : text) {
+    if (character != ' ') without += character;
+  }
+  return without;
+}
+
 TEST(OnnxWriterTest, BytesOfASmallModelArePinned) {
   const std::string node =
       "0a13 0a0178 0a0177 120179 1a03616464 2203416464";  // y = add(x, w)
@@ -45,8 +53,7 @@ TEST(OnnxWriterTest, BytesOfASmallModelArePinned) {
   expected += "5a14 0a0178" + float_n_by_2;         // input x
   expected += "6214 0a0179" + float_n_by_2;         // output y
   expected += "4202 1011";                          // opset_import 17
-  std::erase(expected, ' ');
-  EXPECT_EQ(Hex(SerializeModel(TinyModel())), expected);
+  EXPECT_EQ(Hex(SerializeModel(TinyModel())), WithoutSpaces(expected));
 }
 
 TEST(OnnxWriterTest, AFileOfThePyTorchExporterIsWrittenBackByteForByte) {
@@ -71,7 +78,8 @@ TEST(OnnxWriterTest, LargeWeightsStartAtMultiplesOfEight) {
   // Lengths and names of all remainders, and sizes around the borders of the
   // graph's length.
   for (int pad = 0; pad < 16; ++pad) {
-    for (const std::int64_t count : {256, 257, 3600, 4080, 524200, 524250}) {
+    for (const std::int64_t count :
+         {256, 257, 3600, 4090, 4091, 4092, 4093, 4094, 523900, 524280}) {
       Model model = ModelWithWeight({count});
       model.graph.name = std::string(static_cast<std::size_t>(pad), 'n');
       model.graph.initializers.push_back(
@@ -148,14 +156,14 @@ TEST(OnnxWriterTest, AModelCanBeWrittenOverTheFileItWasReadFrom) {
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
-    previous_handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    previous_handler_ = ::signal(SIGXFSZ, SIG_IGN);
     ::getrlimit(RLIMIT_FSIZE, &previous_);
     const rlimit limit{.rlim_cur = bytes, .rlim_max = previous_.rlim_max};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
   ~FileSizeLimit() {
     ::setrlimit(RLIMIT_FSIZE, &previous_);
-    std::signal(SIGXFSZ, previous_handler_);
+    ::signal(SIGXFSZ, previous_handler_);
   }
   FileSizeLimit(const FileSizeLimit&) = delete;
   FileSizeLimit& operator=(const FileSizeLimit&) = delete;

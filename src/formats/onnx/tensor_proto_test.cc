@@ -63,7 +63,7 @@ struct VarintCase {
 
 const std::vector<VarintCase>& VarintCases() {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-  static const std::vector<VarintCase> kCases = {
+  static const std::vector<VarintCase> cases = {
       {DType::kInt8,
        kTensorInt32Data,
        {-128, 127},
@@ -103,7 +103,7 @@ const std::vector<VarintCase>& VarintCases() {
        {-1, 7},
        Raw<std::uint64_t>({~std::uint64_t{0}, 7})},
   };
-  return kCases;
+  return cases;
 }
 
 TEST(TensorProtoTest, IntegersAndHalvesAreDecodedFromVarints) {
