@@ -93,11 +93,11 @@ TEST(BuildBackgroundMattingTest, EveryCombinationAtEveryOpsetIsSound) {
     // Each pair of these meets every crop and replacement.
     MattingConfig config = {.refine_mode = RefineMode::kFull,
                             .refine_kernel_size = opset % 4 < 2 ? 3 : 1};
-    MattingExportOptions options = {
-        .opset_version = opset,
-        .constant_folding = opset % 2 == 0,
-        .precision =
-            opset % 3 == 0 ? Precision::kFloat16 : Precision::kFloat32};
+    MattingExportOptions options = {.opset_version = opset,
+                                    .constant_folding = opset % 2 == 0,
+                                    .precision = opset % 3 == 0
+                                                     ? Precision::kFloat16
+                                                     : Precision::kFloat32};
     ExpectSoundModel(config, options);
     for (const RefineMode mode :
          {RefineMode::kSampling, RefineMode::kThresholding}) {
