@@ -193,7 +193,7 @@ Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path) {
   const std::filesystem::path target =
       exists && !in_place ? std::filesystem::canonical(path, ignored) : path;
   const std::filesystem::path temporary =
-      in_place ? std::filesystem::path()
+      in_place ? std::string()
                : target.string() + std::format(".{}.partial", ::getpid());
   const int flags = in_place ? O_WRONLY | O_CLOEXEC
                              : O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
