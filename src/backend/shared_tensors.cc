@@ -28,10 +28,8 @@ Result<NamedTensors> MapTensors(int descriptor, std::string_view name,
 
 Result<std::shared_ptr<const SharedTensors>> SharedTensors::Make(
     const NamedTensors& tensors, std::string_view name) {
-  PARITY_ASSIGN_OR_RETURN(
-      MemoryFile memory,
-      MemoryFile::Create(name, SafetensorsSize(tensors, {})));
-  PARITY_RETURN_IF_ERROR(WriteSafetensorsTo(memory.bytes(), tensors, {}));
+  PARITY_ASSIGN_OR_RETURN(MemoryFile memory, MemoryFile::Create(name));
+  PARITY_RETURN_IF_ERROR(WriteSafetensors(memory, tensors, {}));
   PARITY_ASSIGN_OR_RETURN(UniqueFd descriptor, std::move(memory).Seal());
   return Open(std::move(descriptor), name);
 }

@@ -30,6 +30,21 @@ namespace {
 
 std::string Reason() { return std::strerror(errno); }
 
+// Writes at the descriptor's position. `name` is for errors.
+Status WriteAll(int descriptor, std::span<const std::byte> bytes,
+                std::string_view name) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      return Fail(ErrorCode::kIo,
+                  std::format("cannot write {}: {}", name, Reason()));
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
 // What keeps a memory file as it is, whoever else has its descriptor.
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
@@ -168,6 +183,14 @@ MemoryFile::~MemoryFile() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
 
+Status MemoryFile::Write(std::span<const std::byte> bytes) {
+  return WriteAll(descriptor_.get(), bytes, "a memory file");
+}
+
+Status MemoryFile::Write(std::string_view text) {
+  return Write(std::as_bytes(std::span(text.data(), text.size())));
+}
+
 Result<UniqueFd> MemoryFile::Seal() && {
   // A file that is mapped for writing cannot be sealed against it.
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
@@ -213,16 +236,7 @@ AtomicFile::~AtomicFile() {
 }
 
 Status AtomicFile::Write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        ::write(descriptor_.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0)
-      return Fail(ErrorCode::kIo,
-                  std::format("cannot write {}: {}", path_.string(), Reason()));
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return {};
+  return WriteAll(descriptor_.get(), bytes, path_.string());
 }
 
 Status AtomicFile::Write(std::string_view text) {

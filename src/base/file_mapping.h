@@ -68,17 +68,22 @@ class UniqueFd {
   int descriptor_ = -1;
 };
 
-// A memory file of `size` bytes (memfd), mapped for writing by whoever fills
-// it; others map its descriptor.
+// A memory file (memfd), for whoever fills it; others map its descriptor. Made
+// with a size, its bytes() are there to be written; made empty, it grows with
+// Write(), which for large blocks costs half as much: no page of it is cleared
+// or faulted in before it is filled.
 class MemoryFile {
  public:
   [[nodiscard]] static Result<MemoryFile> Create(std::string_view name,
-                                                 std::size_t size);
+                                                 std::size_t size = 0);
   MemoryFile(MemoryFile&&) noexcept;
   MemoryFile& operator=(MemoryFile&&) = delete;
   ~MemoryFile();
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+  // Appends to a file made with size 0. Errors: kIo, a lack of memory included.
+  [[nodiscard]] Status Write(std::span<const std::byte> bytes);
+  [[nodiscard]] Status Write(std::string_view text);
   // Unmaps the file, makes it unchangeable for everyone and gives its
   // descriptor away. Errors: kIo.
   [[nodiscard]] Result<UniqueFd> Seal() &&;

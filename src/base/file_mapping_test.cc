@@ -133,6 +133,19 @@ TEST_F(FileMappingTest, MemoryFilesAreSeenThroughTheirDescriptor) {
   EXPECT_EQ(Text(**mapping), "hello");
 }
 
+TEST_F(FileMappingTest, MemoryFilesGrowWithWhatIsWritten) {
+  auto memory = MemoryFile::Create("tensors");
+  ASSERT_TRUE(memory.has_value());
+  EXPECT_TRUE(memory->Write("one, ").has_value());
+  EXPECT_TRUE(memory->Write("").has_value());
+  EXPECT_TRUE(memory->Write("two").has_value());
+  const auto descriptor = std::move(*memory).Seal();
+  ASSERT_TRUE(descriptor.has_value());
+  const auto mapping = FileMapping::FromSealed(descriptor->get(), "tensors");
+  ASSERT_TRUE(mapping.has_value());
+  EXPECT_EQ(Text(**mapping), "one, two");
+}
+
 TEST_F(FileMappingTest, SealedMemoryFilesCannotBeCutShortOrWritten) {
   auto memory = MemoryFile::Create("tensors", 5);
   ASSERT_TRUE(memory.has_value());

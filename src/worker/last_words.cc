@@ -57,7 +57,7 @@ std::size_t EscapeLength(std::string_view text) {
   return last == std::string_view::npos ? text.size() : last + 1;
 }
 
-std::string Printable(std::string_view line) {
+std::string CleanLine(std::string_view line) {
   std::string printable;
   while (!line.empty() && printable.size() < kMaxLineBytes) {
     line.remove_prefix(EscapeLength(line));
@@ -89,7 +89,7 @@ std::string LastWords(std::string_view output) {
   std::vector<std::string> lines;
   while (!output.empty() && lines.size() < kMaxLines) {
     const std::size_t start = output.find_last_of('\n') + 1;
-    const std::string line = Printable(Trimmed(output.substr(start)));
+    const std::string line = CleanLine(Trimmed(output.substr(start)));
     if (!line.empty() && !IsNoise(line)) lines.push_back(line);
     output = output.substr(0, start == 0 ? 0 : start - 1);
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <format>
 #include <fstream>
@@ -59,8 +60,13 @@ std::vector<std::string> Differences(const NamedTensors& originals,
                                      const NamedTensors& copies) {
   std::vector<std::string> names;
   for (const auto& [original, copy] : std::views::zip(originals, copies)) {
-    if (!std::ranges::equal(original.tensor.bytes(), copy.tensor.bytes()))
+    // memcmp, since comparing std::byte by std::byte takes five times as long.
+    const auto before = original.tensor.bytes();
+    const auto after = copy.tensor.bytes();
+    if (!before.empty() &&
+        std::memcmp(before.data(), after.data(), before.size()) != 0) {
       names.push_back(original.name);
+    }
   }
   return names;
 }

@@ -142,6 +142,16 @@ Status Check(const NamedTensors& tensors, const Metadata& metadata) {
               std::format("two tensors are called '{}'", *twin));
 }
 
+template <class File>
+Status WritePieces(File& file, const NamedTensors& tensors,
+                   const Metadata& metadata) {
+  PARITY_RETURN_IF_ERROR(Check(tensors, metadata));
+  PARITY_RETURN_IF_ERROR(file.Write(MakeHead(tensors, metadata)));
+  for (const NamedTensor* entry : DataOrder(tensors))
+    PARITY_RETURN_IF_ERROR(file.Write(entry->tensor.bytes()));
+  return {};
+}
+
 }  // namespace
 
 std::size_t SafetensorsSize(const NamedTensors& tensors,
@@ -176,11 +186,12 @@ Status WriteSafetensorsTo(std::span<std::byte> target,
 
 Status WriteSafetensors(AtomicFile& file, const NamedTensors& tensors,
                         const Metadata& metadata) {
-  PARITY_RETURN_IF_ERROR(Check(tensors, metadata));
-  PARITY_RETURN_IF_ERROR(file.Write(MakeHead(tensors, metadata)));
-  for (const NamedTensor* entry : DataOrder(tensors))
-    PARITY_RETURN_IF_ERROR(file.Write(entry->tensor.bytes()));
-  return {};
+  return WritePieces(file, tensors, metadata);
+}
+
+Status WriteSafetensors(MemoryFile& file, const NamedTensors& tensors,
+                        const Metadata& metadata) {
+  return WritePieces(file, tensors, metadata);
 }
 
 }  // namespace parity

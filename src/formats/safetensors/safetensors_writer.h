@@ -36,6 +36,11 @@ namespace parity {
     AtomicFile& file, const NamedTensors& tensors,
     const std::map<std::string, std::string>& metadata);
 
+// Appends to a memory file made with size 0. The same errors.
+[[nodiscard]] Status WriteSafetensors(
+    MemoryFile& file, const NamedTensors& tensors,
+    const std::map<std::string, std::string>& metadata);
+
 }  // namespace parity
 
 #endif  // PARITY_FORMATS_SAFETENSORS_SAFETENSORS_WRITER_H_
