@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <format>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>

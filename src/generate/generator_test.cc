@@ -13,7 +13,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "base/half.h"
 #include "base/sha256.h"

@@ -291,6 +291,7 @@ void DrawScene(const SceneView& view, std::string_view noise,
   const double width = static_cast<double>(writer.width()) * step;
   const double top = 1 - static_cast<double>(height) * step;
   std::vector<Scene> scenes;
+  scenes.reserve(writer.images());
   for (std::size_t image = 0; image < writer.images(); ++image)
     scenes.emplace_back(view, seed, image, width, step);
 

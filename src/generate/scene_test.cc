@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "generate/generator.h"
-#include "parity/dtype.h"
 #include "parity/tensor.h"
 
 namespace parity {

@@ -108,8 +108,10 @@ template <class Value>
 HWY_INLINE void PrefetchNext(const Value* from, std::size_t distance) {
   // In integers: the address may lie behind the end of the array. It is a
   // hint, never read.
-  hwy::Prefetch(reinterpret_cast<const char*>(
-      reinterpret_cast<std::uintptr_t>(from) + distance * sizeof(Value)));
+  const std::uintptr_t next =
+      reinterpret_cast<std::uintptr_t>(from) + distance * sizeof(Value);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): not a pointer to anything
+  hwy::Prefetch(reinterpret_cast<const char*>(next));
 }
 
 // Calls add(expected, second) with the lanes [first, first + N) of each group.
