@@ -1,7 +1,8 @@
 // A worker without a runtime, for tests: returns its inputs as outputs, and
 // fails in a chosen way at a chosen stage.
 //
-//   onnx-parity-fake STAGE DEED    STAGE: hello, load, run; DEED: see kDeeds
+//   onnx-parity-fake STAGE DEED    STAGE: hello, load, run; DEED: see
+//   FindDeed()
 //
 //   onnx-parity-fake parent        starts a worker and holds it
 //
@@ -20,13 +21,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <filesystem>
 #include <format>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <new>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -132,7 +131,7 @@ void PrintALot() {
 [[noreturn]] void Throw() { throw std::runtime_error("thrown by a library"); }
 
 void (*FindDeed(std::string_view name))() {
-  static const std::map<std::string_view, void (*)()> kDeeds = {
+  static const std::map<std::string_view, void (*)()> deeds = {
       {"segfault", Segfault},
       {"abort", Abort},
       {"exit", [] { ::_exit(134); }},
@@ -166,8 +165,8 @@ void (*FindDeed(std::string_view name))() {
        }},
       {"none", [] {}},
   };
-  const auto found = kDeeds.find(name);
-  return found == kDeeds.end() ? nullptr : found->second;
+  const auto found = deeds.find(name);
+  return found == deeds.end() ? nullptr : found->second;
 }
 
 struct Script {

@@ -1,5 +1,6 @@
 #include "backend/shared_tensors.h"
 
+#include <expected>
 #include <memory>
 #include <string>
 #include <string_view>

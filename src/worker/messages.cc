@@ -5,11 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <format>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>

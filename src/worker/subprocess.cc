@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -25,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <expected>
 #include <format>
 #include <mutex>
 #include <string>
@@ -33,8 +35,8 @@
 #include <vector>
 
 #include "base/file_mapping.h"
-#include "base/status_macros.h"
 #include "parity/error.h"
+#include "worker/frame.h"
 
 namespace parity {
 namespace {

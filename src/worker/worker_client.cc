@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <expected>
 #include <format>
 #include <memory>
 #include <optional>
@@ -83,7 +84,7 @@ WorkerClient::WorkerClient(WorkerOptions options)
     : options_(std::move(options)) {}
 
 Status WorkerClient::Start() {
-  if (process_) return {};
+  if (process_ != nullptr) return {};
   backend_ = options_.program.filename().string();
   greeted_ = false;
   PARITY_ASSIGN_OR_RETURN(
@@ -91,7 +92,7 @@ Status WorkerClient::Start() {
       Subprocess::Start({.program = options_.program,
                          .arguments = options_.arguments,
                          .memory_limit_bytes = options_.memory_limit_bytes}));
-  process_.emplace(std::move(process));
+  process_ = std::make_unique<Subprocess>(std::move(process));
   const Status sent = SendFrame(
       process_->socket(), Encode(WorkerRequest{.kind = RequestKind::kHello}),
       -1, Waiter(kStarting));
@@ -136,7 +137,7 @@ Result<LoadResult> WorkerClient::Load(const LoadRequest& request) {
 }
 
 Result<RunResult> WorkerClient::Run(const RunRequest& request) {
-  if (!process_ || !greeted_) {
+  if (process_ == nullptr || !greeted_) {
     return Fail(ErrorCode::kWorkerDied,
                 std::format("{} has no model loaded", Who()));
   }
@@ -162,7 +163,7 @@ Result<RunResult> WorkerClient::Run(const RunRequest& request) {
 }
 
 void WorkerClient::Kill() {
-  if (process_) process_->Kill();
+  if (process_ != nullptr) process_->Kill();
 }
 
 Result<ExitStatus> WorkerClient::Quit() {
@@ -186,10 +187,12 @@ Result<Frame> WorkerClient::Call(const WorkerRequest& request, int descriptor,
 
 Result<Frame> WorkerClient::Receive(const FrameWaiter& wait,
                                     std::string_view doing) {
-  Result<std::optional<Frame>> frame = ReceiveFrame(process_->socket(), wait);
-  if (!frame) return std::unexpected(ConnectionError(frame.error(), doing));
-  if (!*frame) return std::unexpected(Died(doing));
-  return **std::move(frame);
+  auto received = ReceiveFrame(process_->socket(), wait);
+  if (!received)
+    return std::unexpected(ConnectionError(received.error(), doing));
+  std::optional<Frame> frame = *std::move(received);
+  if (!frame) return std::unexpected(Died(doing));
+  return *std::move(frame);
 }
 
 FrameWaiter WorkerClient::Waiter(std::string_view doing) {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +55,9 @@ class WorkerClient : public Backend {
   [[nodiscard]] Result<ExitStatus> Quit();
 
   // The worker's process number; 0 when there is none.
-  [[nodiscard]] pid_t pid() const { return process_ ? process_->pid() : 0; }
+  [[nodiscard]] pid_t pid() const {
+    return process_ == nullptr ? 0 : process_->pid();
+  }
 
  private:
   [[nodiscard]] Status Greet();
@@ -87,7 +89,7 @@ class WorkerClient : public Backend {
   [[nodiscard]] bool Interrupted() const;
 
   WorkerOptions options_;
-  std::optional<Subprocess> process_;
+  std::unique_ptr<Subprocess> process_;  // null: none runs
   bool greeted_ = false;
   std::string
       backend_;  // as the worker calls itself; its program's name before

@@ -1,17 +1,14 @@
 #include "worker/worker_loop.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <format>
 #include <fstream>
-#include <functional>
+#include <ios>
 #include <limits>
 #include <memory>
-#include <new>
 #include <optional>
 #include <print>
 #include <ranges>
@@ -146,14 +143,15 @@ int RunWorkerLoop(Backend& backend) {
   }
   const FrameWaiter wait = WaitForever(kWorkerSocket);
   while (true) {
-    Result<std::optional<Frame>> frame = ReceiveFrame(kWorkerSocket, wait);
-    if (!frame) return Complain(frame.error().message);
-    if (!*frame) return 0;
-    Result<WorkerRequest> request = DecodeRequest((*frame)->text);
+    Result<std::optional<Frame>> received = ReceiveFrame(kWorkerSocket, wait);
+    if (!received) return Complain(received.error().message);
+    std::optional<Frame> frame = *std::move(received);
+    if (!frame) return 0;
+    Result<WorkerRequest> request = DecodeRequest(frame->text);
     if (!request) return Complain(request.error().message);
     if (request->kind == RequestKind::kQuit) return 0;
     const Result<Reply> reply =
-        AnswerSafely(backend, *std::move(request), **std::move(frame));
+        AnswerSafely(backend, *std::move(request), *std::move(frame));
     const Status sent =
         reply ? SendFrame(kWorkerSocket, reply->text, reply->descriptor(), wait)
               : SendFrame(kWorkerSocket, Encode(reply.error()), -1, wait);

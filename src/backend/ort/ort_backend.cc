@@ -6,11 +6,12 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
+#include <expected>
 #include <format>
 #include <memory>
 #include <optional>
+#include <ratio>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -126,6 +127,7 @@ Result<Ort::SessionOptions> SessionOptions(const LoadRequest& request,
 std::vector<std::string> InputNames(const Ort::Session& session) {
   const Ort::AllocatorWithDefaultOptions allocator;
   std::vector<std::string> names;
+  names.reserve(session.GetInputCount());
   for (std::size_t i = 0; i < session.GetInputCount(); ++i)
     names.emplace_back(session.GetInputNameAllocated(i, allocator).get());
   return names;
@@ -134,6 +136,7 @@ std::vector<std::string> InputNames(const Ort::Session& session) {
 std::vector<std::string> OutputNames(const Ort::Session& session) {
   const Ort::AllocatorWithDefaultOptions allocator;
   std::vector<std::string> names;
+  names.reserve(session.GetOutputCount());
   for (std::size_t i = 0; i < session.GetOutputCount(); ++i)
     names.emplace_back(session.GetOutputNameAllocated(i, allocator).get());
   return names;
