@@ -26,8 +26,9 @@ constexpr std::uint32_t kOldestVersion = 16;
 // The official archives' name, then this build's version by the Debian name,
 // which has the minor version in it, then the developer's link.
 std::vector<std::string> UsualNames() {
-  return {std::format("libonnxruntime.so.1.{}", ORT_API_VERSION),
-          "libonnxruntime.so.1", "libonnxruntime.so"};
+  return {"libonnxruntime.so.1",
+          std::format("libonnxruntime.so.1.{}", ORT_API_VERSION),
+          "libonnxruntime.so"};
 }
 
 Result<void*> Open(const std::string& path) {
