@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cassert>
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>

@@ -1,6 +1,5 @@
 #include "networks/background_matting.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <format>
 #include <map>

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstddef>
+#include <iterator>
 #include <map>
-#include <ostream>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "graph/graph_checks.h"
@@ -18,7 +18,6 @@
 #include "networks/matting_export_options.h"
 #include "networks/matting_layers.h"
 #include "networks/synthetic_weights.h"
-#include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 
@@ -187,8 +186,8 @@ TEST(BuildBackgroundMattingTest, OnlyBatchAndImageSizesAreFree) {
     return shape;
   };
   std::vector<std::string> declared;
-  for (const ValueInfo& info : graph.inputs) declared.push_back(text(info));
-  for (const ValueInfo& info : graph.outputs) declared.push_back(text(info));
+  std::ranges::transform(graph.inputs, std::back_inserter(declared), text);
+  std::ranges::transform(graph.outputs, std::back_inserter(declared), text);
   EXPECT_EQ(declared,
             (std::vector<std::string>{
                 "src batch 3 height width", "bgr batch 3 height width",

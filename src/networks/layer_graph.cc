@@ -1,6 +1,5 @@
 #include "networks/layer_graph.h"
 
-#include <array>
 #include <atomic>
 #include <cassert>
 #include <cstddef>

@@ -104,8 +104,8 @@ Value ByPixelIndex(const Crop& crop) {
   const std::int64_t size = crop.window.size();
   const Value pixels = ops.Reshape(ChannelsLast(crop), {-1, channels});
 
-  const Value padded_size =
-      ops.Add(ops.Mul(crop.grid, crop.Integer(cell)), crop.Integer(2 * margin));
+  const Value padded_size = ops.Add(ops.Mul(crop.grid, crop.Integer(cell)),
+                                    crop.Integer(std::int64_t{2} * margin));
   const Value height = ops.SliceVector(padded_size, 0, 1);
   const Value width = ops.SliceVector(padded_size, 1, 2);
   const Value strides =

@@ -16,7 +16,7 @@ inline constexpr int kCellSize = 4;
 
 // The cells sampling mode marks in an image: sample_pixels in whole cells.
 [[nodiscard]] constexpr std::int64_t SampledCells(const MattingConfig& config) {
-  return config.refine_sample_pixels / (kCellSize * kCellSize);
+  return config.refine_sample_pixels / kCellSize / kCellSize;
 }
 
 // True for marked cells (N,1,H/4,W/4), of `err` (N,1,h,w). `quarter` is

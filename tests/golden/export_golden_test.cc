@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <filesystem>
 #include <format>
 #include <span>
@@ -236,6 +237,8 @@ INSTANTIATE_TEST_SUITE_P(Goldens, ExportGoldenTest,
 constexpr const char* kTwoImages =
     "mattingrefine-mobilenetv2-sampling-k3-s0.25-2x3x92x116";
 
+constexpr std::int64_t kCells = 667;  // 23·29, in each of the two images
+
 // Outputs of `config` on the weights and inputs of kTwoImages.
 NamedTensors Outputs(const MattingConfig& config,
                      const MattingExportOptions& options = {}) {
@@ -262,6 +265,7 @@ std::vector<std::int64_t> MarkedCells(const NamedTensors& outputs) {
   const std::int64_t images = ref.shape()[0];
   const std::int64_t cells = ref.element_count() / images;
   std::vector<std::int64_t> marked;
+  marked.reserve(static_cast<std::size_t>(images));
   for (std::int64_t image = 0; image < images; ++image) {
     marked.push_back(std::ranges::count(
         ref.As<float>().subspan(static_cast<std::size_t>(image * cells),
@@ -295,7 +299,7 @@ TEST(ExportedSelectionTest, WithoutPreventionTheCountIsExactInEveryImage) {
             (std::vector<std::int64_t>{100, 100}));
   EXPECT_EQ(MarkedCells(Outputs({.refine_sample_pixels = 1'000'000,
                                  .refine_prevent_oversampling = false})),
-            (std::vector<std::int64_t>{23 * 29, 23 * 29}));
+            (std::vector<std::int64_t>{kCells, kCells}));
 }
 
 TEST(ExportedPatchesTest, EveryCombinationGivesTheSameBits) {
@@ -304,7 +308,7 @@ TEST(ExportedPatchesTest, EveryCombinationGivesTheSameBits) {
   const NamedTensors first = Outputs(config);
   for (const std::int64_t marked : MarkedCells(first)) {
     EXPECT_GT(marked, 0);
-    EXPECT_LT(marked, 23 * 29);
+    EXPECT_LT(marked, kCells);
   }
   for (const CropMethod crop : kCrops) {
     for (const ReplaceMethod replace : kReplaces) {

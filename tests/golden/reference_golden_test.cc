@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.h"
