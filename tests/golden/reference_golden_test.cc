@@ -35,13 +35,15 @@ class ReferenceGoldenTest : public ::testing::TestWithParam<std::string> {
   }
 
   // Runs the golden's inputs on its weights.
-  void Run(const std::string& precision, RunResult& result) {
+  void Run(const std::string& precision, const std::string& kernels,
+           RunResult& result) {
     TorchBackend backend;
     LoadRequest request;
     request.kind = ModelKind::kNetwork;
     request.attributes = ToAttributes(golden_.config);
     request.weights = golden_.weights;
     request.precision = precision;
+    request.reference_kernels = kernels;
     const Result<LoadResult> loaded = backend.Load(request);
     ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
     Result<RunResult> run =
@@ -54,34 +56,36 @@ class ReferenceGoldenTest : public ::testing::TestWithParam<std::string> {
     ASSERT_EQ(names, OutputNames(golden_.config));
   }
 
+  // Every output within `limit` of its expected tensor; the selection exactly.
+  void Compare(const RunResult& result, DType dtype,
+               double (*limit)(const Tensor& expected)) {
+    for (const NamedTensor& output : result.outputs) {
+      SCOPED_TRACE(output.name);
+      const Tensor* expected = FindTensor(golden_.outputs, output.name);
+      ASSERT_NE(expected, nullptr);
+      ASSERT_EQ(output.tensor.shape(), expected->shape());
+      ASSERT_EQ(output.tensor.dtype(), dtype);
+      EXPECT_LE(MaxDifference(*expected, output.tensor),
+                output.name == "ref_sm" ? 0 : limit(*expected));
+    }
+  }
+
   Golden golden_;
 };
 
 TEST_P(ReferenceGoldenTest, Float32IsWithinRounding) {
-  RunResult result;
-  ASSERT_NO_FATAL_FAILURE(Run("float32", result));
-  for (const NamedTensor& output : result.outputs) {
-    const Tensor* expected = FindTensor(golden_.outputs, output.name);
-    ASSERT_NE(expected, nullptr) << output.name;
-    ASSERT_EQ(output.tensor.shape(), expected->shape()) << output.name;
-    ASSERT_EQ(output.tensor.dtype(), DType::kFloat32);
-    const double limit = output.name == "ref_sm" ? 0 : 1e-5;
-    EXPECT_LE(MaxDifference(*expected, output.tensor), limit) << output.name;
+  for (const char* kernels : {"native", "auto"}) {
+    RunResult result;
+    ASSERT_NO_FATAL_FAILURE(Run("float32", kernels, result));
+    Compare(result, DType::kFloat32, [](const Tensor&) { return 1e-5; });
   }
 }
 
 TEST_P(ReferenceGoldenTest, Float64IsWithinTheGoldensOwnRounding) {
   RunResult result;
-  ASSERT_NO_FATAL_FAILURE(Run("float64", result));
-  for (const NamedTensor& output : result.outputs) {
-    const Tensor* expected = FindTensor(golden_.outputs, output.name);
-    ASSERT_NE(expected, nullptr) << output.name;
-    ASSERT_EQ(output.tensor.shape(), expected->shape()) << output.name;
-    ASSERT_EQ(output.tensor.dtype(), DType::kFloat64);
-    const double limit =
-        output.name == "ref_sm" ? 0 : 1e-6 * MaxMagnitude(*expected);
-    EXPECT_LE(MaxDifference(*expected, output.tensor), limit) << output.name;
-  }
+  ASSERT_NO_FATAL_FAILURE(Run("float64", "auto", result));
+  Compare(result, DType::kFloat64,
+          [](const Tensor& expected) { return 1e-6 * MaxMagnitude(expected); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Goldens, ReferenceGoldenTest,

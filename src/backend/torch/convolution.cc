@@ -23,10 +23,11 @@
 namespace parity {
 namespace {
 
-// Unfolded input of one task.
-constexpr std::int64_t kTaskBytes = std::int64_t{4} << 20;
-// Multiplications below which a convolution is not worth cutting.
-constexpr std::int64_t kTaskMultiplications = 1'000'000;
+// The cut depends on the sizes alone, not on the number of threads: the result
+// has the same bits on any number of them.
+constexpr std::int64_t kTaskBytes = std::int64_t{4} << 20;  // unfolded input
+constexpr std::int64_t kTaskMultiplications = 8'000'000;
+constexpr std::int64_t kTaskChannels = 16;
 
 struct Sizes {
   std::int64_t batch, in_channels, out_channels, kernel, out_height, out_width;
@@ -65,15 +66,14 @@ at::Tensor Convolve(const at::Tensor& input, const at::Tensor& weight,
 // Output channels [o, o+count) of `out` from the same range of weights.
 at::Tensor ByChannels(const at::Tensor& input, const at::Tensor& weight,
                       const at::Tensor& bias, const ConvolutionOptions& options,
-                      const Sizes& sizes, const TaskRunner& runner) {
+                      const Sizes& sizes, std::int64_t tasks,
+                      const TaskRunner& runner) {
   at::Tensor out = at::empty(
       {sizes.batch, sizes.out_channels, sizes.out_height, sizes.out_width},
       input.options());
-  const std::int64_t tasks = runner.threads();
   runner.ForEach(tasks, [&](std::int64_t task) {
     const std::int64_t first = sizes.out_channels * task / tasks;
     const std::int64_t count = sizes.out_channels * (task + 1) / tasks - first;
-    if (count == 0) return;
     const bool depthwise = options.groups > 1;
     out.narrow(1, first, count)
         .copy_(Convolve(depthwise ? input.narrow(1, first, count) : input,
@@ -131,17 +131,28 @@ at::Tensor Convolution(const at::Tensor& input, const at::Tensor& weight,
                                 sizes.kernel * sizes.kernel * sizes.out_height *
                                 sizes.out_width *
                                 static_cast<std::int64_t>(input.element_size());
-  const bool is_small =
-      sizes.multiplications(options.groups) < kTaskMultiplications ||
-      (sizes.batch > 1 && sizes.batch * unfolded <= 2 * kTaskBytes);
-  if (onednn || (is_small && options.groups == 1)) {
+  const std::int64_t by_work =
+      sizes.multiplications(options.groups) / kTaskMultiplications;
+  const bool is_batch_of_small_ones =
+      sizes.batch > 1 && sizes.batch * unfolded <= 2 * kTaskBytes;
+  if (onednn || (options.groups == 1 && is_batch_of_small_ones)) {
     return Convolve(input, weight, bias, options, options.padding,
                     options.groups);
   }
-  if (options.groups > 1 || (sizes.kernel == 1 && options.stride == 1))
-    return ByChannels(input, weight, bias, options, sizes, runner);
-  std::int64_t bands = (unfolded + kTaskBytes - 1) / kTaskBytes;
-  if (sizes.batch == 1) bands = std::max<std::int64_t>(bands, runner.threads());
+  if (options.groups > 1) {
+    // What counts here is the number of small convolutions.
+    return ByChannels(input, weight, bias, options, sizes,
+                      (sizes.out_channels + kTaskChannels - 1) / kTaskChannels,
+                      runner);
+  }
+  if (sizes.kernel == 1 && options.stride == 1) {
+    const std::int64_t most =
+        std::max<std::int64_t>(sizes.out_channels / kTaskChannels, 1);
+    return ByChannels(input, weight, bias, options, sizes,
+                      std::clamp<std::int64_t>(by_work, 1, most), runner);
+  }
+  const std::int64_t bands =
+      std::max((unfolded + kTaskBytes - 1) / kTaskBytes, by_work / sizes.batch);
   return ByBands(input, weight, bias, options, sizes,
                  std::clamp<std::int64_t>(bands, 1, sizes.out_height), runner);
 }

@@ -22,6 +22,7 @@ void TaskRunner::ForEach(std::int64_t count,
                          const std::function<void(std::int64_t)>& task) const {
   const std::int64_t threads = std::min<std::int64_t>(threads_, count);
   if (threads <= 1 || inside_task) {
+    const c10::InferenceMode inference;
     for (std::int64_t i = 0; i < count; ++i) task(i);
     return;
   }

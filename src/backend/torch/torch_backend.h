@@ -31,7 +31,7 @@ class TorchBackend : public Backend {
   TorchBackend();
   ~TorchBackend() override;
 
-  [[nodiscard]] std::string name() const override { return "reference"; }
+  [[nodiscard]] std::string name() const override { return "PyTorch"; }
   [[nodiscard]] Result<LoadResult> Load(const LoadRequest& request) override;
   [[nodiscard]] Result<RunResult> Run(const RunRequest& request) override;
 
