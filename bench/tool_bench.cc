@@ -1,5 +1,6 @@
-// Times and measures the real program, cold process to exit. Every line is one number and what it is compared with in the
-// same run; limits are the project's goals on 2 cores, and a line beyond its limit says so.
+// Times and measures the real program, cold process to exit. Every line is one
+// number and what it is compared with in the same run; limits are the project's
+// goals on 2 cores, and a line beyond its limit says so.
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,7 +36,8 @@ double MedianSeconds(const std::vector<std::string>& arguments) {
   for (int i = 0; i < kRepeats; ++i) {
     times.push_back(Seconds([&] {
       const ToolRun run = RunTool(arguments);
-      if (run.exit_code != 0) std::println("  exit code {}: {}{}", run.exit_code, run.out, run.err);
+      if (run.exit_code != 0)
+        std::println("  exit code {}: {}{}", run.exit_code, run.out, run.err);
     }));
   }
   std::ranges::sort(times);
@@ -65,34 +67,50 @@ std::int64_t PeakMemory(const std::vector<std::string>& arguments) {
   return peak;
 }
 
-void Line(const std::string& what, double value, const std::string& unit, double limit) {
-  std::println("{:<58} {:>8.3f} {:<3} limit {:>7.3f}  {}", what, value, unit, limit, value <= limit ? "ok" : "BEYOND");
+void Line(const std::string& what, double value, const std::string& unit,
+          double limit) {
+  std::println("{:<58} {:>8.3f} {:<3} limit {:>7.3f}  {}", what, value, unit,
+               limit, value <= limit ? "ok" : "BEYOND");
 }
 
 void BenchStart(const TestFolder& folder) {
   Line("onnx-parity --help", MedianSeconds({"--help"}) * 1000, "ms", 10);
-  Line("export mobilenetv2", MedianSeconds({"export", "--output", folder / "m.onnx"}), "s", 0.5);
-  Line("export resnet101", MedianSeconds({"export", "--model-backbone", "resnet101", "--output", folder / "r.onnx"}), "s", 2.0);
+  Line("export mobilenetv2",
+       MedianSeconds({"export", "--output", folder / "m.onnx"}), "s", 0.5);
+  Line("export resnet101",
+       MedianSeconds({"export", "--model-backbone", "resnet101", "--output",
+                      folder / "r.onnx"}),
+       "s", 2.0);
 }
 
 void BenchStandardCase(const TestFolder& folder) {
-  const std::vector<std::string> arguments = {"validate", folder / "m.onnx", "--case", "standard", "--json", folder / "report.json"};
+  const std::vector<std::string> arguments = {
+      "validate", folder / "m.onnx", "--case",
+      "standard", "--json",          folder / "report.json"};
   const double seconds = MedianSeconds(arguments);
   std::ifstream file(folder / "report.json");
   const Json report = Json::parse(file);
   const Json& standard = report["cases"][0];
-  const double sides = (standard["reference_run_ms"].get<double>() + standard["candidate_run_ms"].get<double>()) / 1000;
-  std::println("reference kernels: {}", report["reference"]["kernels"].get<std::string>());
-  Line("validate, standard case (1x3x720x1280), whole process", seconds, "s", 1.8);
+  const double sides = (standard["reference_run_ms"].get<double>() +
+                        standard["candidate_run_ms"].get<double>()) /
+                       1000;
+  std::println("reference kernels: {}",
+               report["reference"]["kernels"].get<std::string>());
+  Line("validate, standard case (1x3x720x1280), whole process", seconds, "s",
+       1.8);
   Line("  ratio to reference run + candidate run", seconds / sides, "x", 1.6);
-  Line("  memory of all processes together", static_cast<double>(PeakMemory(arguments)) / 1e6, "MB", 750);
+  Line("  memory of all processes together",
+       static_cast<double>(PeakMemory(arguments)) / 1e6, "MB", 750);
   std::vector<std::string> native = arguments;
   native.insert(native.end(), {"--reference-kernels", "native"});
-  Line("validate, standard case, native kernels", MedianSeconds(native), "s", 1.8);
+  Line("validate, standard case, native kernels", MedianSeconds(native), "s",
+       1.8);
 }
 
 void BenchPlan(const TestFolder& folder) {
-  Line("export --validate, three cases", MedianSeconds({"export", "--output", folder / "m.onnx", "--validate"}), "s", 3.5);
+  Line("export --validate, three cases",
+       MedianSeconds({"export", "--output", folder / "m.onnx", "--validate"}),
+       "s", 3.5);
 }
 
 }  // namespace
@@ -100,7 +118,8 @@ void BenchPlan(const TestFolder& folder) {
 
 int main() {
   const parity::TestFolder folder;
-  std::println("{} runs each, median; {} cores", parity::kRepeats, std::thread::hardware_concurrency());
+  std::println("{} runs each, median; {} cores", parity::kRepeats,
+               std::thread::hardware_concurrency());
   parity::BenchStart(folder);
   parity::BenchStandardCase(folder);
   parity::BenchPlan(folder);

@@ -1,4 +1,5 @@
-// Runs an ONNX file on zeros and prints the shapes of its outputs: run_model MODEL.onnx INPUT=1x3x64x64 …
+// Runs an ONNX file on zeros and prints the shapes of its outputs: run_model
+// MODEL.onnx INPUT=1x3x64x64 …
 #include <parity/inference_session.h>
 #include <parity/tensor.h>
 
@@ -12,17 +13,22 @@ namespace {
 parity::Result<parity::NamedTensor> Zeros(const std::string& argument) {
   const std::size_t equals = argument.find('=');
   if (equals == std::string::npos) {
-    return parity::Fail(parity::ErrorCode::kInvalidArgument, "'" + argument + "' is not of the form INPUT=SHAPE");
+    return parity::Fail(parity::ErrorCode::kInvalidArgument,
+                        "'" + argument + "' is not of the form INPUT=SHAPE");
   }
-  parity::Result<parity::Shape> shape = parity::ParseShape(argument.substr(equals + 1));
+  parity::Result<parity::Shape> shape =
+      parity::ParseShape(argument.substr(equals + 1));
   if (!shape) return std::unexpected(std::move(shape).error());
-  parity::Result<parity::Tensor> tensor = parity::Tensor::Allocate(parity::DType::kFloat32, *shape);
+  parity::Result<parity::Tensor> tensor =
+      parity::Tensor::Allocate(parity::DType::kFloat32, *shape);
   if (!tensor) return std::unexpected(std::move(tensor).error());
-  return parity::NamedTensor{.name = argument.substr(0, equals), .tensor = *tensor};
+  return parity::NamedTensor{.name = argument.substr(0, equals),
+                             .tensor = *tensor};
 }
 
 parity::Status Run(int argc, char** argv) {
-  parity::Result<parity::InferenceSession> session = parity::InferenceSession::Open(argv[1]);
+  parity::Result<parity::InferenceSession> session =
+      parity::InferenceSession::Open(argv[1]);
   if (!session) return std::unexpected(std::move(session).error());
   parity::NamedTensors inputs;
   for (int i = 2; i < argc; ++i) {
@@ -34,7 +40,8 @@ parity::Status Run(int argc, char** argv) {
   const parity::Result<parity::NamedTensors> outputs = session->Run({}, inputs);
   if (!outputs) return std::unexpected(outputs.error());
   for (const parity::NamedTensor& output : *outputs) {
-    std::println("{}: {} {}", output.name, parity::Name(output.tensor.dtype()), parity::ToString(output.tensor.shape()));
+    std::println("{}: {} {}", output.name, parity::Name(output.tensor.dtype()),
+                 parity::ToString(output.tensor.shape()));
   }
   return {};
 }

@@ -1,4 +1,5 @@
-// Validates an ONNX file against a TorchScript archive: validate_export MODEL.onnx MODEL.pt
+// Validates an ONNX file against a TorchScript archive: validate_export
+// MODEL.onnx MODEL.pt
 #include <parity/validation.h>
 
 #include <cstdio>
@@ -13,12 +14,14 @@ int main(int argc, char** argv) {
   parity::ValidationOptions options;
   options.model = argv[1];
   options.reference.torchscript = argv[2];
-  const parity::Result<parity::ValidationResult> result = parity::Validate(options);
+  const parity::Result<parity::ValidationResult> result =
+      parity::Validate(options);
   if (!result) {
     std::println(stderr, "could not tell: {}", result.error().message);
     return 2;
   }
-  for (const std::string& reason : result->Reasons()) std::println("{}", reason);
+  for (const std::string& reason : result->Reasons())
+    std::println("{}", reason);
   const bool passed = result->verdict() == parity::Verdict::kPassed;
   std::println("{}", passed ? "passed" : "did not pass");
   return passed ? 0 : 1;

@@ -1,5 +1,6 @@
-// Arrows between modules point down only; each third-party library is included in one place. The rules are the table in
-// ARCHITECTURE.md; this test reads every #include below src/ and workers/.
+// Arrows between modules point down only; each third-party library is included
+// in one place. The rules are the table in ARCHITECTURE.md; this test reads
+// every #include below src/ and workers/.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,9 +27,13 @@ const std::map<std::string, std::set<std::string>> kAllowed = {
     {"generate", {"tensor", "base"}},
     {"backend", {"networks", "formats", "graph", "tensor", "base"}},
     {"worker", {"backend", "formats", "tensor", "base"}},
-    {"validate", {"worker", "backend", "generate", "networks", "compare", "formats", "graph", "tensor", "base"}},
+    {"validate",
+     {"worker", "backend", "generate", "networks", "compare", "formats",
+      "graph", "tensor", "base"}},
     {"report", {"validate", "compare", "tensor", "base"}},
-    {"cli", {"report", "validate", "worker", "networks", "formats", "graph", "tensor", "base"}},
+    {"cli",
+     {"report", "validate", "worker", "networks", "formats", "graph", "tensor",
+      "base"}},
     {"workers", {"backend", "worker", "base"}},
 };
 
@@ -53,32 +58,41 @@ struct Include {
   bool quoted;
 };
 
-bool IsSource(const std::filesystem::path& path) { return path.extension() == ".h" || path.extension() == ".cc"; }
+bool IsSource(const std::filesystem::path& path) {
+  return path.extension() == ".h" || path.extension() == ".cc";
+}
 
 bool IsTest(std::string_view file) {
-  return file.ends_with("_test.cc") || file.ends_with("_bench.cc") || file.contains("fake_worker") || file.contains("/testing/");
+  return file.ends_with("_test.cc") || file.ends_with("_bench.cc") ||
+         file.contains("fake_worker") || file.contains("/testing/");
 }
 
 std::vector<Include> Includes() {
   std::vector<Include> includes;
   const std::filesystem::path root = PARITY_SOURCE_DIR;
   for (const char* folder : {"src", "workers", "include"}) {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(root / folder)) {
       if (!IsSource(entry.path())) continue;
-      const std::string file = std::filesystem::relative(entry.path(), root).string();
+      const std::string file =
+          std::filesystem::relative(entry.path(), root).string();
       std::ifstream source(entry.path());
       for (std::string line; std::getline(source, line);) {
         if (!line.starts_with("#include ")) continue;
         const char open = line[9];
         const std::size_t end = line.find(open == '<' ? '>' : '"', 10);
-        if (end != std::string::npos) includes.push_back({.file = file, .header = line.substr(10, end - 10), .quoted = open == '"'});
+        if (end != std::string::npos)
+          includes.push_back({.file = file,
+                              .header = line.substr(10, end - 10),
+                              .quoted = open == '"'});
       }
     }
   }
   return includes;
 }
 
-// "src/validate/plan.cc" → "validate"; "workers/ort_worker.cc" → "workers"; "include/…" → "include".
+// "src/validate/plan.cc" → "validate"; "workers/ort_worker.cc" → "workers";
+// "include/…" → "include".
 std::string ModuleOf(const std::string& file) {
   const std::filesystem::path path(file);
   auto part = path.begin();
@@ -90,27 +104,38 @@ TEST(LayeringTest, ModulesIncludeOnlyWhatIsBelowThem) {
   for (const Include& include : Includes()) {
     const std::string from = ModuleOf(include.file);
     const std::string to = include.header.substr(0, include.header.find('/'));
-    if (!include.quoted || IsTest(include.file) || to == from || to == "parity" || !kAllowed.contains(to)) continue;
+    if (!include.quoted || IsTest(include.file) || to == from ||
+        to == "parity" || !kAllowed.contains(to))
+      continue;
     if (from == "include") {
-      ADD_FAILURE() << include.file << " is public and must not include " << include.header;
+      ADD_FAILURE() << include.file << " is public and must not include "
+                    << include.header;
       continue;
     }
     ASSERT_TRUE(kAllowed.contains(from)) << "no rule for " << include.file;
-    EXPECT_TRUE(kAllowed.at(from).contains(to)) << include.file << " must not include " << include.header;
+    EXPECT_TRUE(kAllowed.at(from).contains(to))
+        << include.file << " must not include " << include.header;
   }
 }
 
 TEST(LayeringTest, ThirdPartyHeadersStayInTheirPlace) {
   for (const Include& include : Includes()) {
     for (const auto& [prefix, places] : kThirdParty) {
-      if (include.quoted || !include.header.starts_with(prefix) || include.file.ends_with("_test.cc")) continue;
-      EXPECT_TRUE(std::ranges::any_of(places, [&](const std::string& place) { return include.file.starts_with(place); }))
+      if (include.quoted || !include.header.starts_with(prefix) ||
+          include.file.ends_with("_test.cc"))
+        continue;
+      EXPECT_TRUE(std::ranges::any_of(places,
+                                      [&](const std::string& place) {
+                                        return include.file.starts_with(place);
+                                      }))
           << include.file << " must not include <" << include.header << ">";
     }
   }
 }
 
-TEST(LayeringTest, TheTestSeesTheSources) { EXPECT_GT(Includes().size(), 100U); }
+TEST(LayeringTest, TheTestSeesTheSources) {
+  EXPECT_GT(Includes().size(), 100U);
+}
 
 }  // namespace
 }  // namespace parity

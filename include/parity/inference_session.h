@@ -18,12 +18,15 @@ struct SessionOptions {
   WorkerLimits limits;
 };
 
-// One loaded model. Movable, not copyable; used by one thread at a time. A crash of the runtime ends the session with an
-// error, never the caller's process.
+// One loaded model. Movable, not copyable; used by one thread at a time. A
+// crash of the runtime ends the session with an error, never the caller's
+// process.
 class InferenceSession {
  public:
-  // Errors: kNotFound, kCorrupt for an unreadable file; kBackend with ONNX Runtime's own text; kWorkerDied.
-  [[nodiscard]] static Result<InferenceSession> Open(const std::filesystem::path& model, const SessionOptions& options = {});
+  // Errors: kNotFound, kCorrupt for an unreadable file; kBackend with ONNX
+  // Runtime's own text; kWorkerDied.
+  [[nodiscard]] static Result<InferenceSession> Open(
+      const std::filesystem::path& model, const SessionOptions& options = {});
 
   InferenceSession(InferenceSession&&) noexcept;
   InferenceSession& operator=(InferenceSession&&) noexcept;
@@ -35,8 +38,10 @@ class InferenceSession {
   // "ONNX Runtime 1.21.0"
   [[nodiscard]] const std::string& runtime_version() const;
 
-  // Outputs in the order asked for; no names = every output. Errors as Open(); kNotFound for a name the model does not have.
-  [[nodiscard]] Result<NamedTensors> Run(const std::vector<std::string>& output_names, const NamedTensors& inputs);
+  // Outputs in the order asked for; no names = every output. Errors as Open();
+  // kNotFound for a name the model does not have.
+  [[nodiscard]] Result<NamedTensors> Run(
+      const std::vector<std::string>& output_names, const NamedTensors& inputs);
 
  private:
   struct State;

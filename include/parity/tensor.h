@@ -31,8 +31,10 @@ using Shape = std::vector<std::int64_t>;
 // the offending text.
 [[nodiscard]] Result<Shape> ParseShape(std::string_view text);
 
-// Coordinates of a flat row-major index, one an axis. `index` must lie inside the shape.
-[[nodiscard]] Shape UnravelIndex(std::int64_t index, std::span<const std::int64_t> shape);
+// Coordinates of a flat row-major index, one an axis. `index` must lie inside
+// the shape.
+[[nodiscard]] Shape UnravelIndex(std::int64_t index,
+                                 std::span<const std::int64_t> shape);
 
 // A borrowed tensor: whoever owns the bytes must outlive it. Aligned to at
 // least ByteSize(dtype) when made by Tensor.

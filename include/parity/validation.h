@@ -1,4 +1,5 @@
-// A whole validation: does this ONNX file compute what its PyTorch original computes?
+// A whole validation: does this ONNX file compute what its PyTorch original
+// computes?
 #ifndef PARITY_VALIDATION_H_
 #define PARITY_VALIDATION_H_
 
@@ -20,42 +21,53 @@
 
 namespace parity {
 
-// The PyTorch side. One of checkpoint, torchscript, recorded; none of them: the built-in network with synthetic weights,
-// if the ONNX file's metadata says that it was exported from those.
+// The PyTorch side. One of checkpoint, torchscript, recorded; none of them: the
+// built-in network with synthetic weights, if the ONNX file's metadata says
+// that it was exported from those.
 struct ReferenceOptions {
   std::filesystem::path checkpoint;   // state_dict of the built-in network
   std::filesystem::path torchscript;  // archive of torch.jit.save
-  std::filesystem::path recorded;     // .safetensors or .npz with inputs and outputs by name, or a test_data_set folder
-  std::map<std::string, std::string> attributes;      // TorchScript: module attributes to set before the run
-  std::map<std::string, std::string> network_config;  // built-in network: overrides of the ONNX metadata, see networks/matting_config.h
-  std::optional<std::uint64_t> synthetic_seed;        // built-in network: synthetic weights of this seed
-  bool allow_missing_keys = false;                    // checkpoint: synthetic values for missing keys, unexpected keys ignored
-  std::string kernels = "auto";                       // auto, onednn, native
+  std::filesystem::path recorded;     // .safetensors or .npz with inputs and
+                                   // outputs by name, or a test_data_set folder
+  std::map<std::string, std::string>
+      attributes;  // TorchScript: module attributes to set before the run
+  std::map<std::string, std::string>
+      network_config;  // built-in network: overrides of the ONNX metadata, see
+                       // networks/matting_config.h
+  std::optional<std::uint64_t>
+      synthetic_seed;  // built-in network: synthetic weights of this seed
+  bool allow_missing_keys = false;  // checkpoint: synthetic values for missing
+                                    // keys, unexpected keys ignored
+  std::string kernels = "auto";     // auto, onednn, native
 };
 
 // The ONNX side.
 struct RuntimeOptions {
-  std::filesystem::path library;                  // empty = the system's ONNX Runtime
-  std::string provider = "CPUExecutionProvider";  // name of the execution provider
-  std::string optimization = "all";               // disabled, basic, extended, all
-  int threads = 0;                                // 0 = one per core; for both sides
+  std::filesystem::path library;  // empty = the system's ONNX Runtime
+  std::string provider =
+      "CPUExecutionProvider";        // name of the execution provider
+  std::string optimization = "all";  // disabled, basic, extended, all
+  int threads = 0;                   // 0 = one per core; for both sides
 };
 
-// Which inputs are tried. By default the plan's three cases; shapes, dimensions, generator or images make one case "custom",
-// every inputs file makes one case of its own.
+// Which inputs are tried. By default the plan's three cases; shapes,
+// dimensions, generator or images make one case "custom", every inputs file
+// makes one case of its own.
 struct CaseOptions {
-  std::vector<std::string> only;                     // names of planned cases to run; empty = all
-  std::map<std::string, Shape> shapes;               // input → shape
-  std::map<std::string, std::int64_t> dimensions;    // dim_param → size
-  std::string generator;                             // name of generate/generator.h; empty = the plan's
+  std::vector<std::string> only;  // names of planned cases to run; empty = all
+  std::map<std::string, Shape> shapes;             // input → shape
+  std::map<std::string, std::int64_t> dimensions;  // dim_param → size
+  std::string generator;  // name of generate/generator.h; empty = the plan's
   std::map<std::string, std::filesystem::path> images;  // input → PNG or JPEG
-  std::vector<std::filesystem::path> inputs;         // .safetensors, .npz or test_data_set folders
+  std::vector<std::filesystem::path>
+      inputs;  // .safetensors, .npz or test_data_set folders
   std::uint64_t seed = 0;
 };
 
 struct WorkerLimits {
-  std::chrono::milliseconds timeout = std::chrono::minutes(10);  // for one answer
-  std::int64_t memory_bytes = 0;                                 // per worker; 0 = unlimited
+  std::chrono::milliseconds timeout =
+      std::chrono::minutes(10);   // for one answer
+  std::int64_t memory_bytes = 0;  // per worker; 0 = unlimited
 };
 
 struct ValidationOptions {
@@ -65,19 +77,23 @@ struct ValidationOptions {
   CaseOptions cases;
   WorkerLimits limits;
   Tolerance tolerance;
-  std::map<std::string, double> output_atol;  // per output, instead of tolerance.atol
+  std::map<std::string, double>
+      output_atol;  // per output, instead of tolerance.atol
   std::map<std::string, double> output_rtol;
-  const std::atomic<bool>* interrupted = nullptr;          // set to stop early with kInterrupted
-  std::function<void(std::string_view)> progress;          // what is being done now; may be empty
+  const std::atomic<bool>* interrupted =
+      nullptr;  // set to stop early with kInterrupted
+  std::function<void(std::string_view)>
+      progress;  // what is being done now; may be empty
 };
 
 // One output of one case.
 struct OutputResult {
   std::string name;
-  Shape shape;                             // of the reference
-  std::string dtype;                       // of the candidate
+  Shape shape;        // of the reference
+  std::string dtype;  // of the candidate
   Tolerance tolerance;
-  std::vector<std::string> contract_failures;  // when not empty nothing was subtracted
+  std::vector<std::string>
+      contract_failures;  // when not empty nothing was subtracted
   std::optional<Comparison> comparison;
   [[nodiscard]] bool passed() const;
 };
@@ -92,12 +108,15 @@ struct InputDescription {
 struct CaseResult {
   std::string name;
   std::vector<InputDescription> inputs;
-  std::vector<std::string> contract_failures;  // of the case as a whole: missing or extra outputs, inconsistent dimensions
+  std::vector<std::string>
+      contract_failures;  // of the case as a whole: missing or extra outputs,
+                          // inconsistent dimensions
   std::vector<OutputResult> outputs;
   double reference_run_ms = 0;
   double candidate_run_ms = 0;
   double compare_ms = 0;
-  [[nodiscard]] bool passed() const;  // nothing failed; says nothing about outputs without elements
+  [[nodiscard]] bool passed()
+      const;  // nothing failed; says nothing about outputs without elements
 };
 
 struct SideDescription {
@@ -111,7 +130,8 @@ struct SideDescription {
 enum class Verdict : std::uint8_t {
   kPassed,
   kFailed,
-  kUndecided,  // an output had no elements in any case: nothing was compared, so nothing can be said
+  kUndecided,  // an output had no elements in any case: nothing was compared,
+               // so nothing can be said
 };
 
 struct ValidationResult {
@@ -119,7 +139,8 @@ struct ValidationResult {
   std::string model_sha256;
   std::int64_t model_bytes = 0;
   std::int64_t opset = 0;
-  std::string weights_sha256;  // of a built-in network's state_dict; empty otherwise
+  std::string
+      weights_sha256;  // of a built-in network's state_dict; empty otherwise
   SideDescription reference;
   SideDescription candidate;
   std::vector<std::string> notes;  // what the user should know, a line each
@@ -127,14 +148,17 @@ struct ValidationResult {
   double total_ms = 0;
 
   [[nodiscard]] Verdict verdict() const;
-  // Why it did not pass, most important first: broken promises about names, dtypes and shapes before differences, e.g.
-  // "pha differs by 0.21 (limit 0.005) (case standard)". Empty when passed.
+  // Why it did not pass, most important first: broken promises about names,
+  // dtypes and shapes before differences, e.g. "pha differs by 0.21 (limit
+  // 0.005) (case standard)". Empty when passed.
   [[nodiscard]] std::vector<std::string> Reasons() const;
 };
 
-// Runs both sides in worker processes and compares them. A difference is a result; an error means that nothing can be said
-// about the model (unreadable files, unusable options, a worker that died): never both.
-[[nodiscard]] Result<ValidationResult> Validate(const ValidationOptions& options);
+// Runs both sides in worker processes and compares them. A difference is a
+// result; an error means that nothing can be said about the model (unreadable
+// files, unusable options, a worker that died): never both.
+[[nodiscard]] Result<ValidationResult> Validate(
+    const ValidationOptions& options);
 
 }  // namespace parity
 

@@ -31,12 +31,18 @@ struct Command {
 // The visible subcommands with their long flags.
 std::vector<Command> CommandsOf(const CLI::App& app) {
   std::vector<Command> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command :
+       app.get_subcommands([](const CLI::App*) { return true; })) {
     if (command->get_group().empty()) continue;
-    Command next{.name = command->get_name(), .help = command->get_description(), .flags = {}};
+    Command next{.name = command->get_name(),
+                 .help = command->get_description(),
+                 .flags = {}};
     for (const CLI::Option* option : command->get_options()) {
       for (const std::string& name : option->get_lnames()) {
-        next.flags.push_back({.name = "--" + name, .help = option->get_description(), .takes_value = option->get_items_expected_max() > 0});
+        next.flags.push_back(
+            {.name = "--" + name,
+             .help = option->get_description(),
+             .takes_value = option->get_items_expected_max() > 0});
       }
     }
     commands.push_back(std::move(next));
@@ -46,19 +52,23 @@ std::vector<Command> CommandsOf(const CLI::App& app) {
 
 std::string FlagNames(const Command& command) {
   std::string names;
-  for (const Flag& flag : command.flags) names += (names.empty() ? "" : " ") + flag.name;
+  for (const Flag& flag : command.flags)
+    names += (names.empty() ? "" : " ") + flag.name;
   return names;
 }
 
 std::string CommandNames(const std::vector<Command>& commands) {
   std::string names;
-  for (const Command& command : commands) names += (names.empty() ? "" : " ") + command.name;
+  for (const Command& command : commands)
+    names += (names.empty() ? "" : " ") + command.name;
   return names;
 }
 
 std::string Bash(const std::vector<Command>& commands) {
   std::string cases;
-  for (const Command& command : commands) cases += std::format("    {}) flags=\"{}\" ;;\n", command.name, FlagNames(command));
+  for (const Command& command : commands)
+    cases += std::format("    {}) flags=\"{}\" ;;\n", command.name,
+                         FlagNames(command));
   return std::format(
       "# bash completion for onnx-parity\n"
       "_onnx_parity() {{\n"
@@ -96,10 +106,13 @@ std::string Zsh(const std::vector<Command>& commands) {
   std::string names;
   std::string cases;
   for (const Command& command : commands) {
-    names += std::format("    '{}:{}'\n", command.name, ZshQuoted(command.help));
+    names +=
+        std::format("    '{}:{}'\n", command.name, ZshQuoted(command.help));
     cases += std::format("    {})\n      _arguments \\\n", command.name);
     for (const Flag& flag : command.flags) {
-      cases += std::format("        '*{}[{}]{}' \\\n", flag.name, ZshQuoted(flag.help), flag.takes_value ? ":value:_files" : "");
+      cases += std::format("        '*{}[{}]{}' \\\n", flag.name,
+                           ZshQuoted(flag.help),
+                           flag.takes_value ? ":value:_files" : "");
     }
     cases += "        '*:file:_files' ;;\n";
   }
@@ -132,16 +145,22 @@ std::string FishQuoted(std::string_view text) {
 std::string Fish(const std::vector<Command>& commands) {
   std::string text = "# fish completion for onnx-parity\n";
   for (const Command& command : commands) {
-    text += std::format("complete -c onnx-parity -n __fish_use_subcommand -f -a {} -d '{}'\n", command.name, FishQuoted(command.help));
+    text += std::format(
+        "complete -c onnx-parity -n __fish_use_subcommand -f -a {} -d '{}'\n",
+        command.name, FishQuoted(command.help));
     for (const Flag& flag : command.flags) {
-      text += std::format("complete -c onnx-parity -n '__fish_seen_subcommand_from {}' -l {}{} -d '{}'\n", command.name,
-                          std::string_view(flag.name).substr(2), flag.takes_value ? " -r" : "", FishQuoted(flag.help));
+      text += std::format(
+          "complete -c onnx-parity -n '__fish_seen_subcommand_from {}' -l {}{} "
+          "-d '{}'\n",
+          command.name, std::string_view(flag.name).substr(2),
+          flag.takes_value ? " -r" : "", FishQuoted(flag.help));
     }
   }
   return text;
 }
 
-// Text for troff: backslashes and hyphens escaped, no line may begin with a control character.
+// Text for troff: backslashes and hyphens escaped, no line may begin with a
+// control character.
 std::string Troff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -150,7 +169,9 @@ std::string Troff(std::string_view text) {
     } else if (c == '-') {
       escaped += "\\-";
     } else {
-      if ((c == '.' || c == '\'') && (escaped.empty() || escaped.back() == '\n')) escaped += "\\&";
+      if ((c == '.' || c == '\'') &&
+          (escaped.empty() || escaped.back() == '\n'))
+        escaped += "\\&";
       escaped += c;
     }
   }
@@ -160,23 +181,37 @@ std::string Troff(std::string_view text) {
 std::string ManualOptions(const CLI::App& command) {
   std::string text;
   for (const CLI::Option* option : command.get_options()) {
-    const std::string type = option->get_items_expected_max() > 0 ? " \\fI" + Troff(option->get_type_name()) + "\\fR" : "";
-    const std::string name = option->get_positional() ? "\\fI" + Troff(option->get_type_name()) + "\\fR"
-                                                      : "\\fB" + Troff(option->get_name()) + "\\fR" + type;
-    const std::string standard = option->get_default_str().empty() ? "" : std::format(" (default {})", option->get_default_str());
-    text += std::format(".TP\n{}\n{}{}\n", name, Troff(option->get_description()), Troff(standard));
+    const std::string type =
+        option->get_items_expected_max() > 0
+            ? " \\fI" + Troff(option->get_type_name()) + "\\fR"
+            : "";
+    const std::string name =
+        option->get_positional()
+            ? "\\fI" + Troff(option->get_type_name()) + "\\fR"
+            : "\\fB" + Troff(option->get_name()) + "\\fR" + type;
+    const std::string standard =
+        option->get_default_str().empty()
+            ? ""
+            : std::format(" (default {})", option->get_default_str());
+    text += std::format(".TP\n{}\n{}{}\n", name,
+                        Troff(option->get_description()), Troff(standard));
   }
   return text;
 }
 
 std::string Manual(const CLI::App& app) {
   std::string text =
-      ".TH ONNX\\-PARITY 1\n.SH NAME\nonnx\\-parity \\- does this ONNX file compute what its PyTorch original computes?\n.SH SYNOPSIS\n";
-  const std::vector<const CLI::App*> commands = app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
-  for (const CLI::App* command : commands) text += std::format(".B onnx\\-parity {}\n[options]\n.br\n", command->get_name());
+      ".TH ONNX\\-PARITY 1\n.SH NAME\nonnx\\-parity \\- does this ONNX file "
+      "compute what its PyTorch original computes?\n.SH SYNOPSIS\n";
+  const std::vector<const CLI::App*> commands = app.get_subcommands(
+      [](const CLI::App* command) { return !command->get_group().empty(); });
+  for (const CLI::App* command : commands)
+    text += std::format(".B onnx\\-parity {}\n[options]\n.br\n",
+                        command->get_name());
   text += ".SH DESCRIPTION\n" + Troff(app.get_description()) + "\n";
   for (const CLI::App* command : commands) {
-    text += std::format(".SH \"ONNX\\-PARITY {}\"\n{}.\n", command->get_name(), Troff(command->get_description()));
+    text += std::format(".SH \"ONNX\\-PARITY {}\"\n{}.\n", command->get_name(),
+                        Troff(command->get_description()));
     text += ManualOptions(*command);
   }
   text += ".SH EXIT STATUS\n" + Troff(app.get_footer()) + "\n";
@@ -185,21 +220,29 @@ std::string Manual(const CLI::App& app) {
 
 }  // namespace
 
-void AddCompletionCommand(CLI::App& app, std::function<Result<ExitCode>()>& run) {
-  CLI::App* const command = app.add_subcommand("completion", "Print the completion script of a shell");
+void AddCompletionCommand(CLI::App& app,
+                          std::function<Result<ExitCode>()>& run) {
+  CLI::App* const command = app.add_subcommand(
+      "completion", "Print the completion script of a shell");
   const auto shell = std::make_shared<std::string>();
-  command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}))->type_name("SHELL");
+  command->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->type_name("SHELL");
   command->callback([shell, &app, &run] {
     run = [shell, &app]() -> Result<ExitCode> {
       const std::vector<Command> commands = CommandsOf(app);
-      std::print("{}", *shell == "bash" ? Bash(commands) : *shell == "zsh" ? Zsh(commands) : Fish(commands));
+      std::print("{}", *shell == "bash"  ? Bash(commands)
+                       : *shell == "zsh" ? Zsh(commands)
+                                         : Fish(commands));
       return ExitCode::kPassed;
     };
   });
 }
 
 void AddManualCommand(CLI::App& app, std::function<Result<ExitCode>()>& run) {
-  CLI::App* const command = app.add_subcommand("manual", "Print the man page")->group("");
+  CLI::App* const command =
+      app.add_subcommand("manual", "Print the man page")->group("");
   command->callback([&app, &run] {
     run = [&app]() -> Result<ExitCode> {
       std::print("{}", Manual(app));

@@ -1,4 +1,5 @@
-// onnx-parity completion SHELL, and the man page: both are written from the registered flags, so they cannot fall behind them.
+// onnx-parity completion SHELL, and the man page: both are written from the
+// registered flags, so they cannot fall behind them.
 #ifndef PARITY_CLI_COMPLETION_COMMAND_H_
 #define PARITY_CLI_COMPLETION_COMMAND_H_
 
@@ -12,7 +13,8 @@
 namespace parity {
 
 // Registers `completion bash|zsh|fish`; when it is chosen, parsing sets `run`.
-void AddCompletionCommand(CLI::App& app, std::function<Result<ExitCode>()>& run);
+void AddCompletionCommand(CLI::App& app,
+                          std::function<Result<ExitCode>()>& run);
 // Registers the hidden `manual`, which prints the man page (troff).
 void AddManualCommand(CLI::App& app, std::function<Result<ExitCode>()>& run);
 

@@ -12,8 +12,11 @@
 
 namespace parity {
 
-// Registers the subcommand, whose flags are those of the published export script; when it is chosen, parsing sets `run`.
-void AddExportCommand(CLI::App& app, const std::vector<std::string>& command_line, std::function<Result<ExitCode>()>& run);
+// Registers the subcommand, whose flags are those of the published export
+// script; when it is chosen, parsing sets `run`.
+void AddExportCommand(CLI::App& app,
+                      const std::vector<std::string>& command_line,
+                      std::function<Result<ExitCode>()>& run);
 
 }  // namespace parity
 

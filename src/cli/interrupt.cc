@@ -17,7 +17,8 @@ std::atomic<bool> interrupted{false};
 extern "C" void HandleSignal(int /*signal*/) {
   KillAllWorkers();
   RemoveTemporaryFiles();
-  if (interrupted.exchange(true)) ::_exit(static_cast<int>(ExitCode::kInterrupted));
+  if (interrupted.exchange(true))
+    ::_exit(static_cast<int>(ExitCode::kInterrupted));
 }
 
 }  // namespace
@@ -26,7 +27,8 @@ void InstallInterruptHandler() {
   struct sigaction action{};
   action.sa_handler = HandleSignal;
   ::sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    ::sigaction(signal, &action, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 }
 

@@ -1,4 +1,5 @@
-// Ctrl-C and termination: workers are killed, half-written files removed, and the tool ends with 130.
+// Ctrl-C and termination: workers are killed, half-written files removed, and
+// the tool ends with 130.
 #ifndef PARITY_CLI_INTERRUPT_H_
 #define PARITY_CLI_INTERRUPT_H_
 
@@ -6,7 +7,8 @@
 
 namespace parity {
 
-// For SIGINT, SIGTERM and SIGHUP. A second signal ends the process at once. SIGPIPE is ignored.
+// For SIGINT, SIGTERM and SIGHUP. A second signal ends the process at once.
+// SIGPIPE is ignored.
 void InstallInterruptHandler();
 
 // Set once a signal has come.

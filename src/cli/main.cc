@@ -1,3 +1,5 @@
 #include "cli/tool.h"
 
-int main(int argc, char** argv) { return static_cast<int>(parity::RunTool(argc, argv)); }
+int main(int argc, char** argv) {
+  return static_cast<int>(parity::RunTool(argc, argv));
+}

@@ -8,8 +8,10 @@
 
 namespace parity {
 
-// Flags that are given fill `config` under the keys of networks/matting_config.h; others leave it alone.
-void AddNetworkFlags(CLI::App& command, std::map<std::string, std::string>& config);
+// Flags that are given fill `config` under the keys of
+// networks/matting_config.h; others leave it alone.
+void AddNetworkFlags(CLI::App& command,
+                     std::map<std::string, std::string>& config);
 
 }  // namespace parity
 

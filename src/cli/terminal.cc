@@ -20,7 +20,8 @@ bool TakesColors(int descriptor) {
   return ::isatty(descriptor) == 1;
 }
 
-void PrintMessage(std::string_view kind, std::string_view color, std::string_view message) {
+void PrintMessage(std::string_view kind, std::string_view color,
+                  std::string_view message) {
   if (TakesColors(STDERR_FILENO)) {
     std::println(stderr, "onnx-parity: {}{}:\x1b[0m {}", color, kind, message);
   } else {
@@ -30,11 +31,17 @@ void PrintMessage(std::string_view kind, std::string_view color, std::string_vie
 
 }  // namespace
 
-Colors StdoutColors() { return TakesColors(STDOUT_FILENO) ? Colors::kAnsi : Colors::kNever; }
+Colors StdoutColors() {
+  return TakesColors(STDOUT_FILENO) ? Colors::kAnsi : Colors::kNever;
+}
 
-void PrintError(std::string_view message) { PrintMessage("error", "\x1b[31m", message); }
+void PrintError(std::string_view message) {
+  PrintMessage("error", "\x1b[31m", message);
+}
 
-void PrintWarning(std::string_view message) { PrintMessage("warning", "\x1b[33m", message); }
+void PrintWarning(std::string_view message) {
+  PrintMessage("warning", "\x1b[33m", message);
+}
 
 ProgressLine::ProgressLine() : enabled_(::isatty(STDERR_FILENO) == 1) {}
 

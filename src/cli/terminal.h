@@ -8,7 +8,8 @@
 
 namespace parity {
 
-// ANSI colours for a terminal on standard output, unless NO_COLOR is set or TERM is "dumb".
+// ANSI colours for a terminal on standard output, unless NO_COLOR is set or
+// TERM is "dumb".
 [[nodiscard]] Colors StdoutColors();
 
 // "onnx-parity: error: …" on standard error, red on a terminal.
@@ -16,7 +17,8 @@ void PrintError(std::string_view message);
 // "onnx-parity: warning: …" on standard error, yellow on a terminal.
 void PrintWarning(std::string_view message);
 
-// One line on standard error that overwrites itself; nothing where that is no terminal. Cleared on destruction.
+// One line on standard error that overwrites itself; nothing where that is no
+// terminal. Cleared on destruction.
 class ProgressLine {
  public:
   ProgressLine();

@@ -26,11 +26,13 @@ constexpr const char* kDescription =
     "\n"
     "  onnx-parity export --output model.onnx --validate\n"
     "  onnx-parity validate model.onnx --checkpoint model.pth\n"
-    "  onnx-parity validate model.onnx --torchscript model.pt --shape x=1x3x224x224\n"
+    "  onnx-parity validate model.onnx --torchscript model.pt --shape "
+    "x=1x3x224x224\n"
     "  onnx-parity inspect model.onnx\n";
 
 constexpr const char* kFooter =
-    "Exit codes: 0 passed, 1 failed, 2 could not tell (usage, unreadable file, worker died), 130 interrupted.";
+    "Exit codes: 0 passed, 1 failed, 2 could not tell (usage, unreadable file, "
+    "worker died), 130 interrupted.";
 
 ExitCode Report(const Result<ExitCode>& outcome) {
   if (outcome) return *outcome;
@@ -47,7 +49,9 @@ ExitCode ReportParseError(CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error), ExitCode::kPassed;
   PrintError(error.what());
   std::println(stderr, "Run 'onnx-parity {}--help' for the options.",
-               app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ");
+               app.get_subcommands().empty()
+                   ? ""
+                   : app.get_subcommands().front()->get_name() + " ");
   return ExitCode::kCouldNotTell;
 }
 
@@ -62,7 +66,8 @@ ExitCode RunTool(int argc, char** argv) {
   app.get_formatter()->column_width(42);
 
   const std::vector<std::string> command_line(argv, argv + argc);
-  // Each command registers its flags and leaves what to run when it is the one chosen.
+  // Each command registers its flags and leaves what to run when it is the one
+  // chosen.
   std::function<Result<ExitCode>()> run;
   AddExportCommand(app, command_line, run);
   AddValidateCommand(app, command_line, run);

@@ -1,4 +1,5 @@
-// The command line: parses it, runs one subcommand, turns its outcome into an exit code.
+// The command line: parses it, runs one subcommand, turns its outcome into an
+// exit code.
 #ifndef PARITY_CLI_TOOL_H_
 #define PARITY_CLI_TOOL_H_
 
@@ -6,7 +7,8 @@
 
 namespace parity {
 
-// Results go to standard output; errors, warnings and progress to standard error.
+// Results go to standard output; errors, warnings and progress to standard
+// error.
 [[nodiscard]] ExitCode RunTool(int argc, char** argv);
 
 }  // namespace parity

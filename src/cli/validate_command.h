@@ -13,7 +13,9 @@
 namespace parity {
 
 // Registers the subcommand; when it is chosen, parsing sets `run`.
-void AddValidateCommand(CLI::App& app, const std::vector<std::string>& command_line, std::function<Result<ExitCode>()>& run);
+void AddValidateCommand(CLI::App& app,
+                        const std::vector<std::string>& command_line,
+                        std::function<Result<ExitCode>()>& run);
 
 }  // namespace parity
 

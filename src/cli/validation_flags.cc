@@ -34,9 +34,11 @@ namespace {
 template <class Number>
 Result<Number> ParseNumber(std::string_view flag, std::string_view text) {
   Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return Fail(ErrorCode::kInvalidArgument, std::format("{}: '{}' is not a number", flag, text));
+    return Fail(ErrorCode::kInvalidArgument,
+                std::format("{}: '{}' is not a number", flag, text));
   }
   return number;
 }
@@ -44,38 +46,51 @@ Result<Number> ParseNumber(std::string_view flag, std::string_view text) {
 Result<double> ParseTolerance(std::string_view flag, std::string_view text) {
   PARITY_ASSIGN_OR_RETURN(const double value, ParseNumber<double>(flag, text));
   if (!(value >= 0) || std::isinf(value)) {
-    return Fail(ErrorCode::kInvalidArgument, std::format("{}: '{}' is not a tolerance; give a finite number from 0 up", flag, text));
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        std::format(
+            "{}: '{}' is not a tolerance; give a finite number from 0 up", flag,
+            text));
   }
   return value;
 }
 
 // "0.005" sets `general`, "pha=0.001" an entry of `per_output`.
-Status ParseTolerances(std::string_view flag, const std::vector<std::string>& texts, double& general,
+Status ParseTolerances(std::string_view flag,
+                       const std::vector<std::string>& texts, double& general,
                        std::map<std::string, double>& per_output) {
   for (const std::string& text : texts) {
     if (!text.contains('=')) {
       PARITY_ASSIGN_OR_RETURN(general, ParseTolerance(flag, text));
       continue;
     }
-    PARITY_ASSIGN_OR_RETURN(const NameAndText entry, SplitAssignment(flag, text));
-    PARITY_ASSIGN_OR_RETURN(per_output[entry.name], ParseTolerance(flag, entry.text));
+    PARITY_ASSIGN_OR_RETURN(const NameAndText entry,
+                            SplitAssignment(flag, text));
+    PARITY_ASSIGN_OR_RETURN(per_output[entry.name],
+                            ParseTolerance(flag, entry.text));
   }
   return {};
 }
 
 Status ParseCases(const ValidationFlags& flags, CaseOptions& cases) {
   for (const std::string& text : flags.shapes) {
-    PARITY_ASSIGN_OR_RETURN(const NameAndText entry, SplitAssignment("--shape", text));
+    PARITY_ASSIGN_OR_RETURN(const NameAndText entry,
+                            SplitAssignment("--shape", text));
     PARITY_ASSIGN_OR_RETURN(cases.shapes[entry.name], ParseShape(entry.text));
   }
   for (const std::string& text : flags.dimensions) {
-    PARITY_ASSIGN_OR_RETURN(const NameAndText entry, SplitAssignment("--dim", text));
-    PARITY_ASSIGN_OR_RETURN(const std::int64_t size, ParseNumber<std::int64_t>("--dim", entry.text));
-    if (size < 0) return Fail(ErrorCode::kInvalidArgument, std::format("--dim {}: a size cannot be negative", text));
+    PARITY_ASSIGN_OR_RETURN(const NameAndText entry,
+                            SplitAssignment("--dim", text));
+    PARITY_ASSIGN_OR_RETURN(const std::int64_t size,
+                            ParseNumber<std::int64_t>("--dim", entry.text));
+    if (size < 0)
+      return Fail(ErrorCode::kInvalidArgument,
+                  std::format("--dim {}: a size cannot be negative", text));
     cases.dimensions[entry.name] = size;
   }
   for (const std::string& text : flags.images) {
-    PARITY_ASSIGN_OR_RETURN(const NameAndText entry, SplitAssignment("--image", text));
+    PARITY_ASSIGN_OR_RETURN(const NameAndText entry,
+                            SplitAssignment("--image", text));
     cases.images[entry.name] = entry.text;
   }
   return {};
@@ -83,10 +98,11 @@ Status ParseCases(const ValidationFlags& flags, CaseOptions& cases) {
 
 // "750MB", "2GB", "2GiB", plain bytes.
 Result<std::int64_t> ParseBytes(std::string_view text) {
-  constexpr std::pair<std::string_view, double> kUnits[] = {{"KiB", 1024.0},          {"MiB", 1048576.0}, {"GiB", 1073741824.0},
-                                                            {"KB", 1e3},              {"MB", 1e6},        {"GB", 1e9},
-                                                            {"K", 1024.0},            {"M", 1048576.0},   {"G", 1073741824.0},
-                                                            {"B", 1.0}};
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
+      {"KB", 1e3},     {"MB", 1e6},        {"GB", 1e9},
+      {"K", 1024.0},   {"M", 1048576.0},   {"G", 1073741824.0},
+      {"B", 1.0}};
   double unit = 1;
   std::string_view digits = text;
   for (const auto& [suffix, factor] : kUnits) {
@@ -97,7 +113,10 @@ Result<std::int64_t> ParseBytes(std::string_view text) {
   }
   const Result<double> number = ParseNumber<double>("--memory-limit", digits);
   if (!number || !(*number > 0) || *number * unit > 1e18) {
-    return Fail(ErrorCode::kInvalidArgument, std::format("--memory-limit: '{}' is not a size; write 750MB or 2GiB", text));
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        std::format("--memory-limit: '{}' is not a size; write 750MB or 2GiB",
+                    text));
   }
   return static_cast<std::int64_t>(*number * unit);
 }
@@ -116,75 +135,170 @@ ExitCode ExitCodeOf(Verdict verdict) {
 
 }  // namespace
 
-Result<NameAndText> SplitAssignment(std::string_view flag, std::string_view text) {
+Result<NameAndText> SplitAssignment(std::string_view flag,
+                                    std::string_view text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) {
-    return Fail(ErrorCode::kInvalidArgument, std::format("{}: '{}' is not of the form name=value", flag, text));
+  if (equals == std::string_view::npos || equals == 0 ||
+      equals + 1 == text.size()) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        std::format("{}: '{}' is not of the form name=value", flag, text));
   }
-  return NameAndText{.name = std::string(text.substr(0, equals)), .text = std::string(text.substr(equals + 1))};
+  return NameAndText{.name = std::string(text.substr(0, equals)),
+                     .text = std::string(text.substr(equals + 1))};
 }
 
 void AddValidationFlags(CLI::App& command, ValidationFlags& flags) {
   ValidationOptions& options = flags.options;
   const std::string cases = "Cases";
-  command.add_option("--case", options.cases.only, "Run only this planned case: standard, image, saturated; may be repeated")
-      ->group(cases)->expected(1)->take_all()->type_name("NAME");
-  command.add_option("--shape", flags.shapes, "Shape of an input: src=1x3x720x1280; replaces the plan by one case")
-      ->group(cases)->expected(1)->take_all()->type_name("INPUT=SHAPE");
-  command.add_option("--dim", flags.dimensions, "Size of a named dimension: height=720; replaces the plan by one case")
-      ->group(cases)->expected(1)->take_all()->type_name("NAME=SIZE");
-  command.add_option("--generator", options.cases.generator, "Values: normal, uniform, scene, image, constant, saturated; replaces the plan by one case")
-      ->group(cases)->type_name("NAME");
-  command.add_option("--seed", options.cases.seed, "Seed of the generated values; the same seed gives the same bits anywhere")
-      ->group(cases)->capture_default_str()->type_name("N");
-  command.add_option("--inputs", options.cases.inputs, "Tensors named as the inputs: .safetensors, .npz or a test_data_set folder; a case each")
-      ->group(cases)->expected(1)->take_all()->type_name("FILE");
-  command.add_option("--image", flags.images, "Picture for an input: src=photo.png (PNG or JPEG, RGB in [0,1]); replaces the plan by one case")
-      ->group(cases)->expected(1)->take_all()->type_name("INPUT=FILE");
+  command
+      .add_option("--case", options.cases.only,
+                  "Run only this planned case: standard, image, saturated; may "
+                  "be repeated")
+      ->group(cases)
+      ->expected(1)
+      ->take_all()
+      ->type_name("NAME");
+  command
+      .add_option(
+          "--shape", flags.shapes,
+          "Shape of an input: src=1x3x720x1280; replaces the plan by one case")
+      ->group(cases)
+      ->expected(1)
+      ->take_all()
+      ->type_name("INPUT=SHAPE");
+  command
+      .add_option("--dim", flags.dimensions,
+                  "Size of a named dimension: height=720; replaces the plan by "
+                  "one case")
+      ->group(cases)
+      ->expected(1)
+      ->take_all()
+      ->type_name("NAME=SIZE");
+  command
+      .add_option("--generator", options.cases.generator,
+                  "Values: normal, uniform, scene, image, constant, saturated; "
+                  "replaces the plan by one case")
+      ->group(cases)
+      ->type_name("NAME");
+  command
+      .add_option("--seed", options.cases.seed,
+                  "Seed of the generated values; the same seed gives the same "
+                  "bits anywhere")
+      ->group(cases)
+      ->capture_default_str()
+      ->type_name("N");
+  command
+      .add_option("--inputs", options.cases.inputs,
+                  "Tensors named as the inputs: .safetensors, .npz or a "
+                  "test_data_set folder; a case each")
+      ->group(cases)
+      ->expected(1)
+      ->take_all()
+      ->type_name("FILE");
+  command
+      .add_option("--image", flags.images,
+                  "Picture for an input: src=photo.png (PNG or JPEG, RGB in "
+                  "[0,1]); replaces the plan by one case")
+      ->group(cases)
+      ->expected(1)
+      ->take_all()
+      ->type_name("INPUT=FILE");
 
   const std::string verdict = "Verdict";
-  command.add_option("--atol", flags.atol, "Limit for |candidate - reference|, for all outputs (0.005) or one: pha=0.001")
-      ->group(verdict)->expected(1)->take_all()->type_name("[OUTPUT=]X");
-  command.add_option("--rtol", flags.rtol, "Added to the limit, times |reference|; for all outputs (0) or one")
-      ->group(verdict)->expected(1)->take_all()->type_name("[OUTPUT=]X");
-  command.add_option("--json", flags.json, "Write the whole report as JSON")->group(verdict)->type_name("FILE");
+  command
+      .add_option("--atol", flags.atol,
+                  "Limit for |candidate - reference|, for all outputs (0.005) "
+                  "or one: pha=0.001")
+      ->group(verdict)
+      ->expected(1)
+      ->take_all()
+      ->type_name("[OUTPUT=]X");
+  command
+      .add_option(
+          "--rtol", flags.rtol,
+          "Added to the limit, times |reference|; for all outputs (0) or one")
+      ->group(verdict)
+      ->expected(1)
+      ->take_all()
+      ->type_name("[OUTPUT=]X");
+  command.add_option("--json", flags.json, "Write the whole report as JSON")
+      ->group(verdict)
+      ->type_name("FILE");
 
   const std::string runtime = "Runtime";
-  command.add_option("--runtime-library", options.runtime.library, "ONNX Runtime library to load instead of the system's")
-      ->group(runtime)->type_name("FILE");
-  command.add_option("--provider", options.runtime.provider, "Execution provider")
-      ->group(runtime)->capture_default_str()->type_name("NAME");
-  command.add_option("--optimization", options.runtime.optimization, "Graph optimizations: disabled, basic, extended, all")
-      ->group(runtime)->capture_default_str()->check(CLI::IsMember({"disabled", "basic", "extended", "all"}))->type_name("LEVEL");
-  command.add_option("--threads", options.runtime.threads, "Threads of each side; 0 = one per core")
-      ->group(runtime)->capture_default_str()->check(CLI::Range(0, 1024))->type_name("N");
-  command.add_option("--reference-kernels", options.reference.kernels, "Convolutions of the reference: auto (oneDNN only where a probe finds it right), onednn, native")
-      ->group(runtime)->capture_default_str()->check(CLI::IsMember({"auto", "onednn", "native"}))->type_name("KIND");
-  command.add_option("--timeout", flags.timeout_seconds, "Seconds a worker may take for one answer")
-      ->group(runtime)->capture_default_str()->check(CLI::PositiveNumber)->type_name("SECONDS");
-  command.add_option("--memory-limit", flags.memory_limit, "Memory a worker may use: 2GB, 750MB")
-      ->group(runtime)->type_name("SIZE");
+  command
+      .add_option("--runtime-library", options.runtime.library,
+                  "ONNX Runtime library to load instead of the system's")
+      ->group(runtime)
+      ->type_name("FILE");
+  command
+      .add_option("--provider", options.runtime.provider, "Execution provider")
+      ->group(runtime)
+      ->capture_default_str()
+      ->type_name("NAME");
+  command
+      .add_option("--optimization", options.runtime.optimization,
+                  "Graph optimizations: disabled, basic, extended, all")
+      ->group(runtime)
+      ->capture_default_str()
+      ->check(CLI::IsMember({"disabled", "basic", "extended", "all"}))
+      ->type_name("LEVEL");
+  command
+      .add_option("--threads", options.runtime.threads,
+                  "Threads of each side; 0 = one per core")
+      ->group(runtime)
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
+  command
+      .add_option("--reference-kernels", options.reference.kernels,
+                  "Convolutions of the reference: auto (oneDNN only where a "
+                  "probe finds it right), onednn, native")
+      ->group(runtime)
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "onednn", "native"}))
+      ->type_name("KIND");
+  command
+      .add_option("--timeout", flags.timeout_seconds,
+                  "Seconds a worker may take for one answer")
+      ->group(runtime)
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
+  command
+      .add_option("--memory-limit", flags.memory_limit,
+                  "Memory a worker may use: 2GB, 750MB")
+      ->group(runtime)
+      ->type_name("SIZE");
 }
 
 Result<ValidationOptions> ToOptions(const ValidationFlags& flags) {
   ValidationOptions options = flags.options;
-  PARITY_RETURN_IF_ERROR(ParseTolerances("--atol", flags.atol, options.tolerance.atol, options.output_atol));
-  PARITY_RETURN_IF_ERROR(ParseTolerances("--rtol", flags.rtol, options.tolerance.rtol, options.output_rtol));
+  PARITY_RETURN_IF_ERROR(ParseTolerances(
+      "--atol", flags.atol, options.tolerance.atol, options.output_atol));
+  PARITY_RETURN_IF_ERROR(ParseTolerances(
+      "--rtol", flags.rtol, options.tolerance.rtol, options.output_rtol));
   PARITY_RETURN_IF_ERROR(ParseCases(flags, options.cases));
   for (const std::string& text : flags.attributes) {
-    PARITY_ASSIGN_OR_RETURN(NameAndText entry, SplitAssignment("--attribute", text));
+    PARITY_ASSIGN_OR_RETURN(NameAndText entry,
+                            SplitAssignment("--attribute", text));
     options.reference.attributes[std::move(entry.name)] = std::move(entry.text);
   }
-  constexpr double kLongest = 1e9;  // seconds; keeps milliseconds within 64 bits
-  options.limits.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(std::min(flags.timeout_seconds, kLongest) * 1000));
+  constexpr double kLongest =
+      1e9;  // seconds; keeps milliseconds within 64 bits
+  options.limits.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(
+      std::min(flags.timeout_seconds, kLongest) * 1000));
   if (!flags.memory_limit.empty()) {
-    PARITY_ASSIGN_OR_RETURN(options.limits.memory_bytes, ParseBytes(flags.memory_limit));
+    PARITY_ASSIGN_OR_RETURN(options.limits.memory_bytes,
+                            ParseBytes(flags.memory_limit));
   }
   options.interrupted = &Interrupted();
   return options;
 }
 
-Result<ExitCode> RunValidation(const ValidationFlags& flags, const std::vector<std::string>& command_line) {
+Result<ExitCode> RunValidation(const ValidationFlags& flags,
+                               const std::vector<std::string>& command_line) {
   PARITY_ASSIGN_OR_RETURN(ValidationOptions options, ToOptions(flags));
   // Opened before the run: a bad path costs a second, not an hour.
   std::optional<AtomicFile> json;
@@ -196,10 +310,12 @@ Result<ExitCode> RunValidation(const ValidationFlags& flags, const std::vector<s
   options.progress = [&](std::string_view text) { progress.Show(text); };
   const Result<ValidationResult> result = Validate(options);
   progress.Clear();
-  const bool interrupted = !result && result.error().code == ErrorCode::kInterrupted;
+  const bool interrupted =
+      !result && result.error().code == ErrorCode::kInterrupted;
   if (json && !interrupted) {
-    PARITY_RETURN_IF_ERROR(json->Write(result ? FormatJsonReport(*result, options, command_line)
-                                              : FormatJsonError(result.error(), options, command_line)));
+    PARITY_RETURN_IF_ERROR(json->Write(
+        result ? FormatJsonReport(*result, options, command_line)
+               : FormatJsonError(result.error(), options, command_line)));
     PARITY_RETURN_IF_ERROR(json->Commit());
   }
   if (!result) return std::unexpected(result.error());

@@ -17,14 +17,14 @@ namespace parity {
 // Texts as the user gave them; ToOptions() gives them their meaning.
 struct ValidationFlags {
   ValidationOptions options;
-  std::vector<std::string> atol;        // "0.005" or "pha=0.001"
+  std::vector<std::string> atol;  // "0.005" or "pha=0.001"
   std::vector<std::string> rtol;
   std::vector<std::string> attributes;  // "name=value"
   std::vector<std::string> shapes;      // "src=1x3x720x1280"
   std::vector<std::string> dimensions;  // "height=720"
   std::vector<std::string> images;      // "src=photo.png"
   double timeout_seconds = 600;
-  std::string memory_limit;             // "2GB", "750MB", bytes
+  std::string memory_limit;  // "2GB", "750MB", bytes
   std::filesystem::path json;
 };
 
@@ -34,15 +34,19 @@ void AddValidationFlags(CLI::App& command, ValidationFlags& flags);
 // Errors: kInvalidArgument naming the flag and what it takes.
 [[nodiscard]] Result<ValidationOptions> ToOptions(const ValidationFlags& flags);
 
-// "name=value" split at the first '='. Errors: kInvalidArgument naming the flag.
+// "name=value" split at the first '='. Errors: kInvalidArgument naming the
+// flag.
 struct NameAndText {
   std::string name;
   std::string text;
 };
-[[nodiscard]] Result<NameAndText> SplitAssignment(std::string_view flag, std::string_view text);
+[[nodiscard]] Result<NameAndText> SplitAssignment(std::string_view flag,
+                                                  std::string_view text);
 
-// Validates, prints the report, writes the JSON file. The JSON file is opened before anything runs.
-[[nodiscard]] Result<ExitCode> RunValidation(const ValidationFlags& flags, const std::vector<std::string>& command_line);
+// Validates, prints the report, writes the JSON file. The JSON file is opened
+// before anything runs.
+[[nodiscard]] Result<ExitCode> RunValidation(
+    const ValidationFlags& flags, const std::vector<std::string>& command_line);
 
 }  // namespace parity
 

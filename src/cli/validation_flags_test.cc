@@ -16,7 +16,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-ValidationFlags With(std::vector<std::string> ValidationFlags::*member, std::vector<std::string> values) {
+ValidationFlags With(std::vector<std::string> ValidationFlags::* member,
+                     std::vector<std::string> values) {
   ValidationFlags flags;
   flags.*member = std::move(values);
   return flags;
@@ -28,7 +29,8 @@ std::string ErrorOf(const ValidationFlags& flags) {
 }
 
 TEST(ValidationFlagsTest, AToleranceIsForAllOutputsOrForOne) {
-  const auto options = ToOptions(With(&ValidationFlags::atol, {"0.01", "pha=0.001"}));
+  const auto options =
+      ToOptions(With(&ValidationFlags::atol, {"0.01", "pha=0.001"}));
   ASSERT_TRUE(options.has_value());
   EXPECT_EQ(options->tolerance.atol, 0.01);
   EXPECT_EQ(options->output_atol.at("pha"), 0.001);
@@ -36,17 +38,24 @@ TEST(ValidationFlagsTest, AToleranceIsForAllOutputsOrForOne) {
 }
 
 TEST(ValidationFlagsTest, ATolerantToleranceIsRefused) {
-  for (const char* bad : {"nan", "inf", "-1", "0.1x", "", "pha=", "=1", "pha=inf"}) {
-    EXPECT_THAT(ErrorOf(With(&ValidationFlags::atol, {bad})), HasSubstr("--atol")) << bad;
+  for (const char* bad :
+       {"nan", "inf", "-1", "0.1x", "", "pha=", "=1", "pha=inf"}) {
+    EXPECT_THAT(ErrorOf(With(&ValidationFlags::atol, {bad})),
+                HasSubstr("--atol"))
+        << bad;
   }
 }
 
 TEST(ValidationFlagsTest, ShapesAndDimensionsAreNamed) {
-  const auto options = ToOptions(With(&ValidationFlags::shapes, {"src=1x3x8x8"}));
+  const auto options =
+      ToOptions(With(&ValidationFlags::shapes, {"src=1x3x8x8"}));
   EXPECT_EQ(options->cases.shapes.at("src"), (Shape{1, 3, 8, 8}));
-  EXPECT_THAT(ErrorOf(With(&ValidationFlags::shapes, {"1x3x8x8"})), HasSubstr("not of the form name=value"));
-  EXPECT_THAT(ErrorOf(With(&ValidationFlags::dimensions, {"height=-4"})), HasSubstr("negative"));
-  EXPECT_THAT(ErrorOf(With(&ValidationFlags::dimensions, {"height=tall"})), HasSubstr("not a number"));
+  EXPECT_THAT(ErrorOf(With(&ValidationFlags::shapes, {"1x3x8x8"})),
+              HasSubstr("not of the form name=value"));
+  EXPECT_THAT(ErrorOf(With(&ValidationFlags::dimensions, {"height=-4"})),
+              HasSubstr("negative"));
+  EXPECT_THAT(ErrorOf(With(&ValidationFlags::dimensions, {"height=tall"})),
+              HasSubstr("not a number"));
 }
 
 TEST(ValidationFlagsTest, MemoryLimitsHaveUnits) {

@@ -22,54 +22,70 @@ constexpr std::string_view kRed = "\x1b[31m";
 constexpr std::string_view kYellow = "\x1b[33m";
 constexpr std::string_view kReset = "\x1b[0m";
 
-std::string Paint(std::string_view text, std::string_view color, Colors colors) {
-  return colors == Colors::kAnsi ? std::format("{}{}{}", color, text, kReset) : std::string(text);
+std::string Paint(std::string_view text, std::string_view color,
+                  Colors colors) {
+  return colors == Colors::kAnsi ? std::format("{}{}{}", color, text, kReset)
+                                 : std::string(text);
 }
 
-std::string Megabytes(std::int64_t bytes) { return std::format("{:.1f} MB", static_cast<double>(bytes) / 1e6); }
+std::string Megabytes(std::int64_t bytes) {
+  return std::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
 
 // Position of a flat index: "0,0,312,44".
 std::string Position(std::int64_t index, const Shape& shape) {
   if (index < 0 || shape.empty()) return "-";
   std::string text;
-  for (const std::int64_t coordinate : UnravelIndex(index, shape)) text += std::format("{}{}", text.empty() ? "" : ",", coordinate);
+  for (const std::int64_t coordinate : UnravelIndex(index, shape))
+    text += std::format("{}{}", text.empty() ? "" : ",", coordinate);
   return text;
 }
 
 std::string Limit(const Tolerance& tolerance) {
-  return tolerance.rtol > 0 ? std::format("{:g} + {:g}·|x|", tolerance.atol, tolerance.rtol)
-                            : std::format("{:g}", tolerance.atol);
+  return tolerance.rtol > 0
+             ? std::format("{:g} + {:g}·|x|", tolerance.atol, tolerance.rtol)
+             : std::format("{:g}", tolerance.atol);
 }
 
 std::string Outcome(const OutputResult& output, Colors colors) {
   if (!output.passed()) return Paint("FAIL", kRed, colors);
-  if (output.comparison->element_count == 0) return Paint("nothing to compare", kYellow, colors);
+  if (output.comparison->element_count == 0)
+    return Paint("nothing to compare", kYellow, colors);
   return Paint("ok", kGreen, colors);
 }
 
 std::string NonFinite(const NonFiniteCounts& counts) {
-  return std::format("{} NaN, {} +inf, {} -inf", counts.nan, counts.positive_infinity, counts.negative_infinity);
+  return std::format("{} NaN, {} +inf, {} -inf", counts.nan,
+                     counts.positive_infinity, counts.negative_infinity);
 }
 
 // Lines below the table about one output; empty for most.
 std::string Remarks(const OutputResult& output) {
   std::string text;
-  for (const std::string& failure : output.contract_failures) text += std::format("    {}: {}\n", output.name, failure);
+  for (const std::string& failure : output.contract_failures)
+    text += std::format("    {}: {}\n", output.name, failure);
   if (!output.comparison) return text;
   const Comparison& comparison = *output.comparison;
   if (comparison.nonfinite_disagreements > 0) {
-    text += std::format("    {}: not finite on one side only at {} elements, first at {} (reference: {}; candidate: {})\n",
-                        output.name, comparison.nonfinite_disagreements,
-                        Position(comparison.first_nonfinite_disagreement, output.shape),
-                        NonFinite(comparison.expected_nonfinite), NonFinite(comparison.actual_nonfinite));
+    text += std::format(
+        "    {}: not finite on one side only at {} elements, first at {} "
+        "(reference: {}; candidate: {})\n",
+        output.name, comparison.nonfinite_disagreements,
+        Position(comparison.first_nonfinite_disagreement, output.shape),
+        NonFinite(comparison.expected_nonfinite),
+        NonFinite(comparison.actual_nonfinite));
   } else if (comparison.expected_nonfinite.total() > 0) {
-    text += std::format("    {}: {} on both sides, at the same places\n", output.name, NonFinite(comparison.expected_nonfinite));
+    text += std::format("    {}: {} on both sides, at the same places\n",
+                        output.name, NonFinite(comparison.expected_nonfinite));
   }
   return text;
 }
 
 std::vector<std::string> Row(const OutputResult& output, Colors colors) {
-  if (!output.comparison) return {output.name, ToString(output.shape), "-", "-", Limit(output.tolerance), "-", Outcome(output, colors)};
+  if (!output.comparison)
+    return {
+        output.name, ToString(output.shape), "-", "-", Limit(output.tolerance),
+        "-",         Outcome(output, colors)};
   const Comparison& comparison = *output.comparison;
   const bool measured = comparison.compared_count > 0;
   return {output.name,
@@ -84,58 +100,76 @@ std::vector<std::string> Row(const OutputResult& output, Colors colors) {
 std::string InputsLine(const std::vector<InputDescription>& inputs) {
   std::string text;
   for (const InputDescription& input : inputs) {
-    text += std::format("{}{} {}", text.empty() ? "" : ", ", input.name, ToString(input.shape));
+    text += std::format("{}{} {}", text.empty() ? "" : ", ", input.name,
+                        ToString(input.shape));
   }
-  const bool same = std::ranges::all_of(inputs, [&](const InputDescription& input) { return input.origin == inputs[0].origin; });
+  const bool same =
+      std::ranges::all_of(inputs, [&](const InputDescription& input) {
+        return input.origin == inputs[0].origin;
+      });
   if (inputs.empty()) return "no inputs";
   if (same) return std::format("{} ({})", text, inputs[0].origin);
   text.clear();
   for (const InputDescription& input : inputs) {
-    text += std::format("{}{} {} ({})", text.empty() ? "" : ", ", input.name, ToString(input.shape), input.origin);
+    text += std::format("{}{} {} ({})", text.empty() ? "" : ", ", input.name,
+                        ToString(input.shape), input.origin);
   }
   return text;
 }
 
 std::string FormatCase(const CaseResult& result, Colors colors) {
-  std::string text = std::format("\n{}: {}\n", result.name, InputsLine(result.inputs));
+  std::string text =
+      std::format("\n{}: {}\n", result.name, InputsLine(result.inputs));
   for (const std::string& failure : result.contract_failures) {
     text += std::format("  {} {}\n", Paint("FAIL", kRed, colors), failure);
   }
   if (result.outputs.empty()) return text;
-  TextTable table({"output", "shape", "max difference", "at", "limit", "mismatches", ""});
-  for (const OutputResult& output : result.outputs) table.AddRow(Row(output, colors));
+  TextTable table(
+      {"output", "shape", "max difference", "at", "limit", "mismatches", ""});
+  for (const OutputResult& output : result.outputs)
+    table.AddRow(Row(output, colors));
   text += table.Format(2);
   for (const OutputResult& output : result.outputs) text += Remarks(output);
-  text += std::format("  reference {:.0f} ms, candidate {:.0f} ms, comparison {:.0f} ms\n", result.reference_run_ms,
-                      result.candidate_run_ms, result.compare_ms);
+  text += std::format(
+      "  reference {:.0f} ms, candidate {:.0f} ms, comparison {:.0f} ms\n",
+      result.reference_run_ms, result.candidate_run_ms, result.compare_ms);
   return text;
 }
 
 std::string Side(std::string_view label, const SideDescription& side) {
-  return std::format("{}  {}: {}{}\n", label, side.version, side.model, side.kernels.empty() ? "" : "; " + side.kernels);
+  return std::format("{}  {}: {}{}\n", label, side.version, side.model,
+                     side.kernels.empty() ? "" : "; " + side.kernels);
 }
 
 std::string VerdictLine(const ValidationResult& result, Colors colors) {
-  if (result.verdict() == Verdict::kPassed) return Paint("Validation passed.", kGreen, colors) + "\n";
+  if (result.verdict() == Verdict::kPassed)
+    return Paint("Validation passed.", kGreen, colors) + "\n";
   const std::vector<std::string> reasons = result.Reasons();
   const bool failed = result.verdict() == Verdict::kFailed;
-  std::string text = Paint(failed ? "Validation failed:" : "Could not tell:", failed ? kRed : kYellow, colors);
+  std::string text = Paint(failed ? "Validation failed:" : "Could not tell:",
+                           failed ? kRed : kYellow, colors);
   if (reasons.size() == 1) return std::format("{} {}.\n", text, reasons[0]);
   constexpr std::size_t kShown = 8;
   text += "\n";
-  for (std::size_t i = 0; i < std::min(kShown, reasons.size()); ++i) text += std::format("  {}\n", reasons[i]);
-  if (reasons.size() > kShown) text += std::format("  … and {} more\n", reasons.size() - kShown);
+  for (std::size_t i = 0; i < std::min(kShown, reasons.size()); ++i)
+    text += std::format("  {}\n", reasons[i]);
+  if (reasons.size() > kShown)
+    text += std::format("  … and {} more\n", reasons.size() - kShown);
   return text;
 }
 
 }  // namespace
 
 std::string FormatConsoleReport(const ValidationResult& result, Colors colors) {
-  std::string text = std::format("model      {} (opset {}, {})\n", result.model_path, result.opset, Megabytes(result.model_bytes));
+  std::string text =
+      std::format("model      {} (opset {}, {})\n", result.model_path,
+                  result.opset, Megabytes(result.model_bytes));
   text += Side("reference", result.reference);
   text += Side("candidate", result.candidate);
-  for (const std::string& note : result.notes) text += std::format("{} {}\n", Paint("note", kYellow, colors), note);
-  for (const CaseResult& entry : result.cases) text += FormatCase(entry, colors);
+  for (const std::string& note : result.notes)
+    text += std::format("{} {}\n", Paint("note", kYellow, colors), note);
+  for (const CaseResult& entry : result.cases)
+    text += FormatCase(entry, colors);
   text += "\n" + VerdictLine(result, colors);
   return text;
 }

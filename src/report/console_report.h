@@ -11,8 +11,10 @@ namespace parity {
 
 enum class Colors : std::uint8_t { kNever, kAnsi };
 
-// The whole text, ending in "Validation passed.", "Validation failed: …" or "Could not tell: …" and a newline.
-[[nodiscard]] std::string FormatConsoleReport(const ValidationResult& result, Colors colors);
+// The whole text, ending in "Validation passed.", "Validation failed: …" or
+// "Could not tell: …" and a newline.
+[[nodiscard]] std::string FormatConsoleReport(const ValidationResult& result,
+                                              Colors colors);
 
 }  // namespace parity
 

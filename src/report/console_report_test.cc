@@ -37,8 +37,10 @@ TEST(ConsoleReportTest, AFailureNamesOutputDifferenceLimitAndCase) {
   comparison.max_abs_error = 0.213;
   comparison.mismatch_count = 5;
   const std::string text = FormatConsoleReport(result, Colors::kNever);
-  EXPECT_THAT(text, HasSubstr("0.213           0,0,2,1  0.005  5           FAIL\n"));
-  EXPECT_THAT(text, HasSubstr("Validation failed: pha differs by 0.213 (limit 0.005) (case standard).\n"));
+  EXPECT_THAT(text,
+              HasSubstr("0.213           0,0,2,1  0.005  5           FAIL\n"));
+  EXPECT_THAT(text, HasSubstr("Validation failed: pha differs by 0.213 (limit "
+                              "0.005) (case standard).\n"));
 }
 
 TEST(ConsoleReportTest, NaNOnOneSideIsSaidWithItsPlace) {
@@ -49,7 +51,8 @@ TEST(ConsoleReportTest, NaNOnOneSideIsSaidWithItsPlace) {
   comparison.first_nonfinite_disagreement = 9;
   comparison.mismatch_count = 2;
   EXPECT_THAT(FormatConsoleReport(result, Colors::kNever),
-              HasSubstr("pha: not finite on one side only at 2 elements, first at 0,0,1,1 (reference: 0 NaN, 0 +inf, 0 -inf; "
+              HasSubstr("pha: not finite on one side only at 2 elements, first "
+                        "at 0,0,1,1 (reference: 0 NaN, 0 +inf, 0 -inf; "
                         "candidate: 2 NaN, 0 +inf, 0 -inf)"));
 }
 
@@ -59,12 +62,15 @@ TEST(ConsoleReportTest, EmptyOutputsAreNotCalledOk) {
   result.cases[0].outputs[0].comparison = Comparison{};
   const std::string text = FormatConsoleReport(result, Colors::kNever);
   EXPECT_THAT(text, HasSubstr("nothing to compare"));
-  EXPECT_THAT(text, HasSubstr("Could not tell: output pha had no elements in any case: nothing was compared.\n"));
+  EXPECT_THAT(text, HasSubstr("Could not tell: output pha had no elements in "
+                              "any case: nothing was compared.\n"));
 }
 
 TEST(ConsoleReportTest, ColoursAreOnlyWhereTheyAreWanted) {
-  EXPECT_THAT(FormatConsoleReport(SampleResult(), Colors::kNever), Not(HasSubstr("\x1b")));
-  EXPECT_THAT(FormatConsoleReport(SampleResult(), Colors::kAnsi), HasSubstr("\x1b[32mValidation passed.\x1b[0m"));
+  EXPECT_THAT(FormatConsoleReport(SampleResult(), Colors::kNever),
+              Not(HasSubstr("\x1b")));
+  EXPECT_THAT(FormatConsoleReport(SampleResult(), Colors::kAnsi),
+              HasSubstr("\x1b[32mValidation passed.\x1b[0m"));
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ Json Number(double value) {
 }
 
 Json ToJson(const NonFiniteCounts& counts) {
-  return {{"nan", counts.nan}, {"positive_infinity", counts.positive_infinity}, {"negative_infinity", counts.negative_infinity}};
+  return {{"nan", counts.nan},
+          {"positive_infinity", counts.positive_infinity},
+          {"negative_infinity", counts.negative_infinity}};
 }
 
 // Position of a flat index, one entry an axis; null when there is none.
@@ -59,18 +61,26 @@ Json ToJson(const OutputResult& output) {
           {"passed", output.passed()},
           {"dtype", output.dtype},
           {"shape", output.shape},
-          {"tolerance", {{"atol", Number(output.tolerance.atol)}, {"rtol", Number(output.tolerance.rtol)}}},
+          {"tolerance",
+           {{"atol", Number(output.tolerance.atol)},
+            {"rtol", Number(output.tolerance.rtol)}}},
           {"contract_failures", output.contract_failures},
-          {"comparison", output.comparison ? ToJson(*output.comparison, output.shape) : Json(nullptr)}};
+          {"comparison", output.comparison
+                             ? ToJson(*output.comparison, output.shape)
+                             : Json(nullptr)}};
 }
 
 Json ToJson(const CaseResult& result) {
   Json inputs = Json::array();
   for (const InputDescription& input : result.inputs) {
-    inputs.push_back({{"name", input.name}, {"dtype", input.dtype}, {"shape", input.shape}, {"origin", input.origin}});
+    inputs.push_back({{"name", input.name},
+                      {"dtype", input.dtype},
+                      {"shape", input.shape},
+                      {"origin", input.origin}});
   }
   Json outputs = Json::array();
-  for (const OutputResult& output : result.outputs) outputs.push_back(ToJson(output));
+  for (const OutputResult& output : result.outputs)
+    outputs.push_back(ToJson(output));
   return {{"name", result.name},
           {"passed", result.passed()},
           {"inputs", std::move(inputs)},
@@ -101,7 +111,8 @@ std::string_view VerdictName(Verdict verdict) {
   return "error";
 }
 
-Json Header(std::string_view verdict, const ValidationOptions& options, const std::vector<std::string>& command_line) {
+Json Header(std::string_view verdict, const ValidationOptions& options,
+            const std::vector<std::string>& command_line) {
   return {{"schema_version", kJsonSchemaVersion},
           {"verdict", verdict},
           {"tool", {{"name", "onnx-parity"}, {"version", kVersion}}},
@@ -121,11 +132,14 @@ Json Header(std::string_view verdict, const ValidationOptions& options, const st
             {"memory_limit_bytes", options.limits.memory_bytes}}}};
 }
 
-std::string Text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string Text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace
 
-std::string FormatJsonReport(const ValidationResult& result, const ValidationOptions& options,
+std::string FormatJsonReport(const ValidationResult& result,
+                             const ValidationOptions& options,
                              const std::vector<std::string>& command_line) {
   Json json = Header(VerdictName(result.verdict()), options, command_line);
   json["reasons"] = result.Reasons();
@@ -133,17 +147,22 @@ std::string FormatJsonReport(const ValidationResult& result, const ValidationOpt
                    {"sha256", result.model_sha256},
                    {"bytes", result.model_bytes},
                    {"opset", result.opset}};
-  json["weights_sha256"] = result.weights_sha256.empty() ? Json(nullptr) : Json(result.weights_sha256);
+  json["weights_sha256"] = result.weights_sha256.empty()
+                               ? Json(nullptr)
+                               : Json(result.weights_sha256);
   json["reference"] = ToJson(result.reference);
   json["candidate"] = ToJson(result.candidate);
   json["notes"] = result.notes;
   json["cases"] = Json::array();
-  for (const CaseResult& entry : result.cases) json["cases"].push_back(ToJson(entry));
+  for (const CaseResult& entry : result.cases)
+    json["cases"].push_back(ToJson(entry));
   json["total_ms"] = Number(result.total_ms);
   return Text(json);
 }
 
-std::string FormatJsonError(const Error& error, const ValidationOptions& options, const std::vector<std::string>& command_line) {
+std::string FormatJsonError(const Error& error,
+                            const ValidationOptions& options,
+                            const std::vector<std::string>& command_line) {
   Json json = Header("error", options, command_line);
   json["model"] = {{"path", options.model.string()}};
   json["reasons"] = {error.message};

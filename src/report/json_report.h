@@ -1,4 +1,5 @@
-// A validation as JSON, for machines. The schema is documented in docs/json_report.md.
+// A validation as JSON, for machines. The schema is documented in
+// docs/json_report.md.
 #ifndef PARITY_REPORT_JSON_REPORT_H_
 #define PARITY_REPORT_JSON_REPORT_H_
 
@@ -11,16 +12,20 @@
 
 namespace parity {
 
-// Raised when a key changes its meaning or goes away; added keys do not raise it.
+// Raised when a key changes its meaning or goes away; added keys do not raise
+// it.
 inline constexpr int kJsonSchemaVersion = 1;
 
-// `command_line` is what the user ran. Ends in a newline. Numbers that are not finite are the strings "NaN", "inf", "-inf".
-[[nodiscard]] std::string FormatJsonReport(const ValidationResult& result, const ValidationOptions& options,
-                                           const std::vector<std::string>& command_line);
+// `command_line` is what the user ran. Ends in a newline. Numbers that are not
+// finite are the strings "NaN", "inf", "-inf".
+[[nodiscard]] std::string FormatJsonReport(
+    const ValidationResult& result, const ValidationOptions& options,
+    const std::vector<std::string>& command_line);
 
 // The report of a run that could not tell: verdict "error" and the message.
-[[nodiscard]] std::string FormatJsonError(const Error& error, const ValidationOptions& options,
-                                          const std::vector<std::string>& command_line);
+[[nodiscard]] std::string FormatJsonError(
+    const Error& error, const ValidationOptions& options,
+    const std::vector<std::string>& command_line);
 
 }  // namespace parity
 

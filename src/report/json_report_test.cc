@@ -16,7 +16,8 @@ namespace {
 using Json = nlohmann::json;
 
 TEST(JsonReportTest, HoldsEverythingTheTerminalShows) {
-  const Json json = Json::parse(FormatJsonReport(SampleResult(), {}, {"onnx-parity", "validate", "model.onnx"}));
+  const Json json = Json::parse(FormatJsonReport(
+      SampleResult(), {}, {"onnx-parity", "validate", "model.onnx"}));
   EXPECT_EQ(json["schema_version"], kJsonSchemaVersion);
   EXPECT_EQ(json["verdict"], "passed");
   EXPECT_EQ(json["reasons"], Json::array());
@@ -27,21 +28,27 @@ TEST(JsonReportTest, HoldsEverythingTheTerminalShows) {
   const Json& output = json["cases"][0]["outputs"][1];
   EXPECT_EQ(output["name"], "fgr");
   EXPECT_EQ(output["tolerance"]["atol"], 0.001);
-  EXPECT_EQ(output["comparison"]["max_abs_position"], (Json::array({0, 1, 0, 0})));
+  EXPECT_EQ(output["comparison"]["max_abs_position"],
+            (Json::array({0, 1, 0, 0})));
   EXPECT_EQ(output["comparison"]["first_mismatch"], nullptr);
 }
 
 TEST(JsonReportTest, NumbersThatAreNotFiniteAreStrings) {
   ValidationResult result = SampleResult();
-  result.cases[0].outputs[0].comparison->mean_error = std::numeric_limits<double>::quiet_NaN();
-  result.cases[0].outputs[0].comparison->max_rel_error = std::numeric_limits<double>::infinity();
+  result.cases[0].outputs[0].comparison->mean_error =
+      std::numeric_limits<double>::quiet_NaN();
+  result.cases[0].outputs[0].comparison->max_rel_error =
+      std::numeric_limits<double>::infinity();
   const Json json = Json::parse(FormatJsonReport(result, {}, {}));
   EXPECT_EQ(json["cases"][0]["outputs"][0]["comparison"]["mean_error"], "NaN");
-  EXPECT_EQ(json["cases"][0]["outputs"][0]["comparison"]["max_rel_error"], "inf");
+  EXPECT_EQ(json["cases"][0]["outputs"][0]["comparison"]["max_rel_error"],
+            "inf");
 }
 
 TEST(JsonReportTest, ARunThatCouldNotTellSaysError) {
-  const Json json = Json::parse(FormatJsonError({.code = ErrorCode::kWorkerDied, .message = "the candidate worker died"}, {}, {}));
+  const Json json = Json::parse(FormatJsonError(
+      {.code = ErrorCode::kWorkerDied, .message = "the candidate worker died"},
+      {}, {}));
   EXPECT_EQ(json["verdict"], "error");
   EXPECT_EQ(json["error"], "the candidate worker died");
   ValidationResult empty = SampleResult();

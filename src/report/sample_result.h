@@ -11,7 +11,10 @@
 
 namespace parity {
 
-[[nodiscard]] inline OutputResult SampleOutput(std::string name, Shape shape, double max_abs_error, std::int64_t index, double atol) {
+[[nodiscard]] inline OutputResult SampleOutput(std::string name, Shape shape,
+                                               double max_abs_error,
+                                               std::int64_t index,
+                                               double atol) {
   OutputResult output;
   output.name = std::move(name);
   output.dtype = "float32";
@@ -33,15 +36,27 @@ namespace parity {
   result.model_sha256 = "00ff";
   result.model_bytes = 20'312'345;
   result.opset = 12;
-  result.reference = {.version = "libtorch 2.6.0", .model = "BackgroundMattingV2", .kernels = "native (OpenBLAS)", .load_ms = 270, .peak_rss_bytes = 1};
-  result.candidate = {.version = "ONNX Runtime 1.21.0", .model = "model.onnx", .kernels = "CPUExecutionProvider", .load_ms = 400, .peak_rss_bytes = 2};
+  result.reference = {.version = "libtorch 2.6.0",
+                      .model = "BackgroundMattingV2",
+                      .kernels = "native (OpenBLAS)",
+                      .load_ms = 270,
+                      .peak_rss_bytes = 1};
+  result.candidate = {.version = "ONNX Runtime 1.21.0",
+                      .model = "model.onnx",
+                      .kernels = "CPUExecutionProvider",
+                      .load_ms = 400,
+                      .peak_rss_bytes = 2};
   result.notes = {"oneDNN convolutions are wrong on this machine"};
   CaseResult standard;
   standard.name = "standard";
   for (const char* name : {"src", "bgr"}) {
-    standard.inputs.push_back({.name = name, .dtype = "float32", .shape = {1, 3, 4, 8}, .origin = "normal, seed 0"});
+    standard.inputs.push_back({.name = name,
+                               .dtype = "float32",
+                               .shape = {1, 3, 4, 8},
+                               .origin = "normal, seed 0"});
   }
-  standard.outputs = {SampleOutput("pha", {1, 1, 4, 8}, 2.5e-7, 17, 0.005), SampleOutput("fgr", {1, 3, 4, 8}, 1.25e-6, 32, 0.001)};
+  standard.outputs = {SampleOutput("pha", {1, 1, 4, 8}, 2.5e-7, 17, 0.005),
+                      SampleOutput("fgr", {1, 3, 4, 8}, 1.25e-6, 32, 0.001)};
   standard.reference_run_ms = 820;
   standard.candidate_run_ms = 400;
   standard.compare_ms = 3;

@@ -11,8 +11,9 @@
 namespace parity {
 
 std::size_t DisplayWidth(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
 }
 
 void TextTable::AddRow(std::vector<std::string> cells) {
@@ -23,7 +24,8 @@ void TextTable::AddRow(std::vector<std::string> cells) {
 std::vector<std::string> TextTable::FormatRows(std::size_t indent) const {
   std::vector<std::size_t> widths(rows_.front().size(), 0);
   for (const std::vector<std::string>& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], DisplayWidth(row[i]));
   }
   std::vector<std::string> lines;
   for (const std::vector<std::string>& row : rows_) {

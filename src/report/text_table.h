@@ -14,10 +14,14 @@ namespace parity {
 
 class TextTable {
  public:
-  explicit TextTable(std::vector<std::string> header) { AddRow(std::move(header)); }
-  // Cells beyond the header's count are refused by assertion; missing ones are empty.
+  explicit TextTable(std::vector<std::string> header) {
+    AddRow(std::move(header));
+  }
+  // Cells beyond the header's count are refused by assertion; missing ones are
+  // empty.
   void AddRow(std::vector<std::string> cells);
-  // Lines indented by `indent` spaces, two spaces between columns, nothing trailing. Every line ends in a newline.
+  // Lines indented by `indent` spaces, two spaces between columns, nothing
+  // trailing. Every line ends in a newline.
   [[nodiscard]] std::string Format(std::size_t indent) const;
   // The same, one string a row, for callers that put something behind a row.
   [[nodiscard]] std::vector<std::string> FormatRows(std::size_t indent) const;

@@ -30,15 +30,19 @@ InputDescription Describe(const NamedTensor& entry, std::string origin) {
 
 std::string OriginOf(const PlannedCase& planned, const PlannedInput& input) {
   if (!input.image.empty()) return input.image.filename().string();
-  if (input.generator == "constant") return std::format("constant {:g}", input.value);
+  if (input.generator == "constant")
+    return std::format("constant {:g}", input.value);
   return std::format("{}, seed {}", input.generator, planned.seed);
 }
 
 Result<Tensor> ReadPicture(const PlannedInput& input) {
   PARITY_ASSIGN_OR_RETURN(Tensor picture, ReadImage(input.image));
   if (input.dtype != DType::kFloat32) {
-    return Fail(ErrorCode::kUnsupported, std::format("--image {}: the input is {}, pictures are given as float32", input.name,
-                                                     Name(input.dtype)));
+    return Fail(
+        ErrorCode::kUnsupported,
+        std::format(
+            "--image {}: the input is {}, pictures are given as float32",
+            input.name, Name(input.dtype)));
   }
   return picture;
 }
@@ -46,25 +50,36 @@ Result<Tensor> ReadPicture(const PlannedInput& input) {
 Result<InputSpec> SpecOf(const PlannedInput& input) {
   const std::optional<GeneratorKind> kind = GeneratorFromName(input.generator);
   if (!kind) {
-    return Fail(ErrorCode::kInvalidArgument,
-                std::format("--generator {}: there is no such generator; there are {}", input.generator, GeneratorNames()));
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        std::format("--generator {}: there is no such generator; there are {}",
+                    input.generator, GeneratorNames()));
   }
-  return InputSpec{.name = input.name, .dtype = input.dtype, .shape = input.shape, .generator = *kind, .value = input.value};
+  return InputSpec{.name = input.name,
+                   .dtype = input.dtype,
+                   .shape = input.shape,
+                   .generator = *kind,
+                   .value = input.value};
 }
 
 }  // namespace
 
-std::vector<InputDescription> DescribeInputs(const NamedTensors& tensors, const std::string& origin) {
+std::vector<InputDescription> DescribeInputs(const NamedTensors& tensors,
+                                             const std::string& origin) {
   std::vector<InputDescription> descriptions;
-  for (const NamedTensor& entry : tensors) descriptions.push_back(Describe(entry, origin));
+  for (const NamedTensor& entry : tensors)
+    descriptions.push_back(Describe(entry, origin));
   return descriptions;
 }
 
-Result<CaseInputs> MakeCaseInputs(const PlannedCase& planned, const Contract& contract) {
+Result<CaseInputs> MakeCaseInputs(const PlannedCase& planned,
+                                  const Contract& contract) {
   CaseInputs inputs;
   if (!planned.inputs_file.empty()) {
-    PARITY_ASSIGN_OR_RETURN(inputs.tensors, ReadInputs(planned.inputs_file, contract));
-    inputs.descriptions = DescribeInputs(inputs.tensors, planned.inputs_file.filename().string());
+    PARITY_ASSIGN_OR_RETURN(inputs.tensors,
+                            ReadInputs(planned.inputs_file, contract));
+    inputs.descriptions =
+        DescribeInputs(inputs.tensors, planned.inputs_file.filename().string());
     return inputs;
   }
   std::vector<InputSpec> specs;
@@ -74,7 +89,8 @@ Result<CaseInputs> MakeCaseInputs(const PlannedCase& planned, const Contract& co
     specs.push_back(std::move(spec));
   }
   // All at once: a scene's background is the same in the inputs that show it.
-  PARITY_ASSIGN_OR_RETURN(const NamedTensors generated, GenerateInputs(specs, planned.seed));
+  PARITY_ASSIGN_OR_RETURN(const NamedTensors generated,
+                          GenerateInputs(specs, planned.seed));
   for (const PlannedInput& input : planned.inputs) {
     NamedTensor entry{.name = input.name, .tensor = {}};
     if (input.image.empty()) {

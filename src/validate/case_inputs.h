@@ -1,11 +1,10 @@
-// Makes the tensors of a planned case: generated, read from files, or decoded from pictures.
+// Makes the tensors of a planned case: generated, read from files, or decoded
+// from pictures.
 #ifndef PARITY_VALIDATE_CASE_INPUTS_H_
 #define PARITY_VALIDATE_CASE_INPUTS_H_
 
-#include <memory>
 #include <vector>
 
-#include "backend/shared_tensors.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/validation.h"
@@ -16,15 +15,17 @@ namespace parity {
 
 struct CaseInputs {
   NamedTensors tensors;  // in the model's order
-  std::shared_ptr<const SharedTensors> shared;  // the image they are in, once there is one
   std::vector<InputDescription> descriptions;
 };
 
-// Errors: those of reading; kIncompatible when a picture has not the size the model declares.
-[[nodiscard]] Result<CaseInputs> MakeCaseInputs(const PlannedCase& planned, const Contract& contract);
+// Errors: those of reading; kIncompatible when a picture has not the size the
+// model declares.
+[[nodiscard]] Result<CaseInputs> MakeCaseInputs(const PlannedCase& planned,
+                                                const Contract& contract);
 
 // Descriptions of tensors that all come from `origin`.
-[[nodiscard]] std::vector<InputDescription> DescribeInputs(const NamedTensors& tensors, const std::string& origin);
+[[nodiscard]] std::vector<InputDescription> DescribeInputs(
+    const NamedTensors& tensors, const std::string& origin);
 
 }  // namespace parity
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <format>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -31,29 +32,42 @@ std::vector<std::string> NamesOf(const NamedTensors& tensors) {
 
 Tolerance ToleranceFor(const CaseContext& context, const std::string& output) {
   Tolerance tolerance = context.tolerance;
-  if (const auto found = context.output_atol.find(output); found != context.output_atol.end()) tolerance.atol = found->second;
-  if (const auto found = context.output_rtol.find(output); found != context.output_rtol.end()) tolerance.rtol = found->second;
+  if (const auto found = context.output_atol.find(output);
+      found != context.output_atol.end())
+    tolerance.atol = found->second;
+  if (const auto found = context.output_rtol.find(output);
+      found != context.output_rtol.end())
+    tolerance.rtol = found->second;
   return tolerance;
 }
 
-void NoteChangedInputs(std::string_view side, const RunResult& run, const std::string& case_name, CaseOutcome& outcome) {
+void NoteChangedInputs(std::string_view side, const RunResult& run,
+                       const std::string& case_name, CaseOutcome& outcome) {
   for (const std::string& input : run.changed_inputs) {
-    outcome.notes.push_back(std::format("the {} changes its input {} while it runs (case {})", side, input, case_name));
+    outcome.notes.push_back(
+        std::format("the {} changes its input {} while it runs (case {})", side,
+                    input, case_name));
   }
 }
 
 // Declared shapes against what the case fed and the candidate gave.
-std::vector<std::string> CheckDeclaredShapes(const Contract& contract, const NamedTensors& inputs, const NamedTensors& outputs) {
+std::vector<std::string> CheckDeclaredShapes(const Contract& contract,
+                                             const NamedTensors& inputs,
+                                             const NamedTensors& outputs) {
   std::vector<std::string> failures;
   DimensionBindings bindings;
-  const auto check = [&](const std::vector<ValueInfo>& declared, const NamedTensors& actual) {
+  const auto check = [&](const std::vector<ValueInfo>& declared,
+                         const NamedTensors& actual) {
     for (const ValueInfo& value : declared) {
       const Tensor* const tensor = FindTensor(actual, value.name);
       if (tensor == nullptr) continue;
       if (value.dtype && *value.dtype != tensor->dtype()) {
-        failures.push_back(std::format("{} is {}, declared is {}", value.name, Name(tensor->dtype()), Name(*value.dtype)));
+        failures.push_back(std::format("{} is {}, declared is {}", value.name,
+                                       Name(tensor->dtype()),
+                                       Name(*value.dtype)));
       }
-      std::ranges::move(bindings.Bind(value, tensor->shape()), std::back_inserter(failures));
+      std::ranges::move(bindings.Bind(value, tensor->shape()),
+                        std::back_inserter(failures));
     }
   };
   check(contract.inputs, inputs);
@@ -61,32 +75,40 @@ std::vector<std::string> CheckDeclaredShapes(const Contract& contract, const Nam
   return failures;
 }
 
-Result<OutputResult> CompareOutput(const CaseContext& context, const NamedTensor& expected, const NamedTensor& actual) {
+Result<OutputResult> CompareOutput(const CaseContext& context,
+                                   const NamedTensor& expected,
+                                   const NamedTensor& actual) {
   OutputResult output{.name = actual.name,
                       .shape = expected.tensor.shape(),
                       .dtype = std::string(Name(actual.tensor.dtype())),
                       .tolerance = ToleranceFor(context, actual.name),
                       .contract_failures = {},
                       .comparison = {}};
-  const DType expected_dtype = context.floating_dtype && IsFloating(expected.tensor.dtype()) ? *context.floating_dtype
-                                                                                             : expected.tensor.dtype();
-  output.contract_failures = CompareSignatures(expected.tensor, actual.tensor, expected_dtype);
+  const DType expected_dtype =
+      context.floating_dtype && IsFloating(expected.tensor.dtype())
+          ? *context.floating_dtype
+          : expected.tensor.dtype();
+  output.contract_failures =
+      CompareSignatures(expected.tensor, actual.tensor, expected_dtype);
   if (!output.contract_failures.empty()) return output;
-  auto comparison = Compare(expected.tensor.view(), actual.tensor.view(), output.tolerance);
-  if (!comparison) return std::unexpected(std::move(comparison).error().In(actual.name));
+  auto comparison =
+      Compare(expected.tensor.view(), actual.tensor.view(), output.tolerance);
+  if (!comparison)
+    return std::unexpected(std::move(comparison).error().In(actual.name));
   output.comparison = *comparison;
   return output;
 }
 
 }  // namespace
 
-Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name, const RunRequest& request) {
+Result<CaseOutcome> CompareRuns(const CaseContext& context,
+                                const std::string& name,
+                                const RunRequest& request,
+                                const SideRuns& runs) {
+  const RunResult& expected = runs.expected;
+  const RunResult& actual = runs.actual;
   CaseOutcome outcome;
   outcome.result.name = name;
-  context.progress(std::format("{}: running the reference", name));
-  PARITY_ASSIGN_OR_RETURN(const RunResult expected, context.reference.Run(request));
-  context.progress(std::format("{}: running the candidate", name));
-  PARITY_ASSIGN_OR_RETURN(const RunResult actual, context.candidate.Run(request));
   outcome.result.reference_run_ms = expected.run_ms;
   outcome.result.candidate_run_ms = actual.run_ms;
   outcome.reference_rss_bytes = expected.peak_rss_bytes;
@@ -94,21 +116,38 @@ Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name,
   NoteChangedInputs("reference", expected, name, outcome);
   NoteChangedInputs("candidate", actual, name, outcome);
 
-  const OutputPairing pairing = PairOutputs(NamesOf(expected.outputs), NamesOf(actual.outputs));
+  const OutputPairing pairing =
+      PairOutputs(NamesOf(expected.outputs), NamesOf(actual.outputs));
   outcome.result.contract_failures = pairing.failures;
-  outcome.notes.insert(outcome.notes.end(), pairing.notes.begin(), pairing.notes.end());
-  std::ranges::move(CheckDeclaredShapes(context.contract, request.inputs, actual.outputs),
-                    std::back_inserter(outcome.result.contract_failures));
+  outcome.notes.insert(outcome.notes.end(), pairing.notes.begin(),
+                       pairing.notes.end());
+  std::ranges::move(
+      CheckDeclaredShapes(context.contract, request.inputs, actual.outputs),
+      std::back_inserter(outcome.result.contract_failures));
 
   context.progress(std::format("{}: comparing", name));
   const auto start = std::chrono::steady_clock::now();
   for (const OutputPairing::Pair& pair : pairing.pairs) {
-    PARITY_ASSIGN_OR_RETURN(OutputResult output,
-                            CompareOutput(context, expected.outputs[pair.expected], actual.outputs[pair.actual]));
+    PARITY_ASSIGN_OR_RETURN(
+        OutputResult output,
+        CompareOutput(context, expected.outputs[pair.expected],
+                      actual.outputs[pair.actual]));
     outcome.result.outputs.push_back(std::move(output));
   }
-  outcome.result.compare_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  outcome.result.compare_ms = std::chrono::duration<double, std::milli>(
+                                  std::chrono::steady_clock::now() - start)
+                                  .count();
   return outcome;
+}
+
+Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name,
+                            const RunRequest& request) {
+  SideRuns runs;
+  context.progress(std::format("{}: running the reference", name));
+  PARITY_ASSIGN_OR_RETURN(runs.expected, context.reference.Run(request));
+  context.progress(std::format("{}: running the candidate", name));
+  PARITY_ASSIGN_OR_RETURN(runs.actual, context.candidate.Run(request));
+  return CompareRuns(context, name, request, runs);
 }
 
 }  // namespace parity

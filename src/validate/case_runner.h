@@ -28,7 +28,9 @@ struct CaseContext {
   Tolerance tolerance;
   const std::map<std::string, double>& output_atol;
   const std::map<std::string, double>& output_rtol;
-  std::optional<DType> floating_dtype;  // what the candidate's floating outputs should be; nothing: as the reference's
+  std::optional<DType>
+      floating_dtype;  // what the candidate's floating outputs should be;
+                       // nothing: as the reference's
   std::function<void(std::string_view)> progress;
 };
 
@@ -40,8 +42,25 @@ struct CaseOutcome {
   std::int64_t candidate_rss_bytes = 0;
 };
 
-// The request's inputs are named as the ONNX inputs, in the model's order; it asks for all outputs. Errors: those of the backends.
-[[nodiscard]] Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name, const RunRequest& request);
+// What both sides gave for one request.
+struct SideRuns {
+  RunResult expected;
+  RunResult actual;
+};
+
+// Contract first, then the numbers. The request's inputs are named as the ONNX
+// inputs, in the model's order; it asks for all outputs. Errors: those of
+// comparing.
+[[nodiscard]] Result<CaseOutcome> CompareRuns(const CaseContext& context,
+                                              const std::string& name,
+                                              const RunRequest& request,
+                                              const SideRuns& runs);
+
+// Runs the reference, then the candidate, and compares. Errors: those of the
+// backends, too.
+[[nodiscard]] Result<CaseOutcome> RunCase(const CaseContext& context,
+                                          const std::string& name,
+                                          const RunRequest& request);
 
 }  // namespace parity
 

@@ -30,10 +30,17 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 // Answers every run with the same outputs.
 class FakeBackend : public Backend {
  public:
-  FakeBackend(std::string name, NamedTensors outputs) : name_(std::move(name)) { result_.outputs = std::move(outputs); }
+  FakeBackend(std::string name, NamedTensors outputs) : name_(std::move(name)) {
+    result_.outputs = std::move(outputs);
+  }
   [[nodiscard]] std::string name() const override { return name_; }
-  [[nodiscard]] Result<LoadResult> Load(const LoadRequest& /*request*/) override { return LoadResult{}; }
-  [[nodiscard]] Result<RunResult> Run(const RunRequest& /*request*/) override { return result_; }
+  [[nodiscard]] Result<LoadResult> Load(
+      const LoadRequest& /*request*/) override {
+    return LoadResult{};
+  }
+  [[nodiscard]] Result<RunResult> Run(const RunRequest& /*request*/) override {
+    return result_;
+  }
   RunResult& result() { return result_; }
 
  private:
@@ -43,15 +50,24 @@ class FakeBackend : public Backend {
 
 NamedTensor Row(const std::string& name, const std::vector<float>& values) {
   return {.name = name,
-          .tensor = *Tensor::From<float>(DType::kFloat32, {static_cast<std::int64_t>(values.size())}, std::span(values))};
+          .tensor = *Tensor::From<float>(
+              DType::kFloat32, {static_cast<std::int64_t>(values.size())},
+              std::span(values))};
 }
 
-CaseResult Compare(NamedTensors expected, NamedTensors actual, const Contract& contract = {}) {
+CaseResult Compare(NamedTensors expected, NamedTensors actual,
+                   const Contract& contract = {}) {
   FakeBackend reference("reference", std::move(expected));
   FakeBackend candidate("candidate", std::move(actual));
   const std::map<std::string, double> none;
-  const CaseContext context{.reference = reference, .candidate = candidate, .contract = contract, .tolerance = {}, .output_atol = none,
-                            .output_rtol = none, .floating_dtype = {}, .progress = [](std::string_view) {}};
+  const CaseContext context{.reference = reference,
+                            .candidate = candidate,
+                            .contract = contract,
+                            .tolerance = {},
+                            .output_atol = none,
+                            .output_rtol = none,
+                            .floating_dtype = {},
+                            .progress = [](std::string_view) {}};
   return RunCase(context, "case", RunRequest{})->result;
 }
 
@@ -62,7 +78,8 @@ TEST(CaseRunnerTest, NaNOnOneSideFails) {
 }
 
 TEST(CaseRunnerTest, NaNAndInfinityAtTheSamePlacesAreEqualAndCounted) {
-  const CaseResult result = Compare({Row("y", {kNan, kInf, -kInf, 1})}, {Row("y", {kNan, kInf, -kInf, 1})});
+  const CaseResult result = Compare({Row("y", {kNan, kInf, -kInf, 1})},
+                                    {Row("y", {kNan, kInf, -kInf, 1})});
   EXPECT_TRUE(result.passed());
   EXPECT_EQ(result.outputs[0].comparison->expected_nonfinite.total(), 3);
   EXPECT_FALSE(Compare({Row("y", {kInf})}, {Row("y", {-kInf})}).passed());
@@ -70,9 +87,12 @@ TEST(CaseRunnerTest, NaNAndInfinityAtTheSamePlacesAreEqualAndCounted) {
 }
 
 TEST(CaseRunnerTest, MissingOutputsFailWithoutLosingTheOthers) {
-  const CaseResult result = Compare({Row("a", {1}), Row("b", {1})}, {Row("a", {1})});
+  const CaseResult result =
+      Compare({Row("a", {1}), Row("b", {1})}, {Row("a", {1})});
   EXPECT_FALSE(result.passed());
-  EXPECT_THAT(result.contract_failures, ElementsAre("output b of the reference is missing from the ONNX file"));
+  EXPECT_THAT(
+      result.contract_failures,
+      ElementsAre("output b of the reference is missing from the ONNX file"));
   ASSERT_EQ(result.outputs.size(), 1U);
   EXPECT_TRUE(result.outputs[0].passed());
 }
@@ -81,7 +101,8 @@ TEST(CaseRunnerTest, WrongShapesAreNeverSubtracted) {
   const CaseResult result = Compare({Row("y", {1, 1})}, {Row("y", {1})});
   EXPECT_FALSE(result.passed());
   EXPECT_FALSE(result.outputs[0].comparison.has_value());
-  EXPECT_THAT(result.outputs[0].contract_failures, ElementsAre("shape is 1, the reference's is 2"));
+  EXPECT_THAT(result.outputs[0].contract_failures,
+              ElementsAre("shape is 1, the reference's is 2"));
 }
 
 TEST(CaseRunnerTest, ADifferenceOfExactlyTheLimitFails) {
@@ -91,8 +112,14 @@ TEST(CaseRunnerTest, ADifferenceOfExactlyTheLimitFails) {
     const std::map<std::string, double> limits = {{"y", atol}};
     const std::map<std::string, double> none;
     const Contract contract;
-    const CaseContext context{.reference = reference, .candidate = candidate, .contract = contract, .tolerance = {}, .output_atol = limits,
-                              .output_rtol = none, .floating_dtype = {}, .progress = [](std::string_view) {}};
+    const CaseContext context{.reference = reference,
+                              .candidate = candidate,
+                              .contract = contract,
+                              .tolerance = {},
+                              .output_atol = limits,
+                              .output_rtol = none,
+                              .floating_dtype = {},
+                              .progress = [](std::string_view) {}};
     return RunCase(context, "case", RunRequest{})->result.passed();
   };
   EXPECT_FALSE(run(0.5));
@@ -106,9 +133,11 @@ TEST(CaseRunnerTest, DeclaredShapesOfOutputsAreChecked) {
   output.dtype = DType::kInt64;
   output.shape = {{.value = 3, .name = ""}};
   contract.outputs = {output};
-  const CaseResult result = Compare({Row("y", {1, 2})}, {Row("y", {1, 2})}, contract);
+  const CaseResult result =
+      Compare({Row("y", {1, 2})}, {Row("y", {1, 2})}, contract);
   EXPECT_THAT(result.contract_failures,
-              ElementsAre("y is float32, declared is int64", "y has size 2 on axis 0, declared is 3"));
+              ElementsAre("y is float32, declared is int64",
+                          "y has size 2 on axis 0, declared is 3"));
 }
 
 TEST(CaseRunnerTest, ChangedInputsAreNoted) {
@@ -117,9 +146,18 @@ TEST(CaseRunnerTest, ChangedInputsAreNoted) {
   reference.result().changed_inputs = {"x"};
   const std::map<std::string, double> none;
   const Contract contract;
-  const CaseContext context{.reference = reference, .candidate = candidate, .contract = contract, .tolerance = {}, .output_atol = none,
-                            .output_rtol = none, .floating_dtype = {}, .progress = [](std::string_view) {}};
-  EXPECT_THAT(RunCase(context, "case", RunRequest{})->notes, ElementsAre("the reference changes its input x while it runs (case case)"));
+  const CaseContext context{.reference = reference,
+                            .candidate = candidate,
+                            .contract = contract,
+                            .tolerance = {},
+                            .output_atol = none,
+                            .output_rtol = none,
+                            .floating_dtype = {},
+                            .progress = [](std::string_view) {}};
+  EXPECT_THAT(
+      RunCase(context, "case", RunRequest{})->notes,
+      ElementsAre(
+          "the reference changes its input x while it runs (case case)"));
 }
 
 }  // namespace

@@ -22,12 +22,14 @@ struct NetworkWeightsOptions {
 };
 
 struct NetworkWeights {
-  NamedTensors tensors;  // exactly the entries of ParameterTable(config), in its order
-  std::string source;    // "checkpoint.pth", "synthetic seed 0"
+  NamedTensors
+      tensors;  // exactly the entries of ParameterTable(config), in its order
+  std::string source;  // "checkpoint.pth", "synthetic seed 0"
   std::vector<std::string> notes;
 };
 
-[[nodiscard]] Result<NetworkWeights> LoadNetworkWeights(const NetworkWeightsOptions& options);
+[[nodiscard]] Result<NetworkWeights> LoadNetworkWeights(
+    const NetworkWeightsOptions& options);
 
 }  // namespace parity
 

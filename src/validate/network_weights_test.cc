@@ -13,10 +13,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kCheckpoint = PARITY_TEST_DATA "/checkpoints/mattingrefine-mobilenetv2-synthetic0.pth";
+constexpr const char* kCheckpoint =
+    PARITY_TEST_DATA "/checkpoints/mattingrefine-mobilenetv2-synthetic0.pth";
 
-TEST(NetworkWeightsTest, ACheckpointOfTheSyntheticWeightsIsBitForBitTheGenerated) {
-  const auto read = LoadNetworkWeights({.config = {}, .checkpoint = kCheckpoint});
+TEST(NetworkWeightsTest,
+     ACheckpointOfTheSyntheticWeightsIsBitForBitTheGenerated) {
+  const auto read =
+      LoadNetworkWeights({.config = {}, .checkpoint = kCheckpoint});
   const auto made = LoadNetworkWeights({.config = {}, .checkpoint = {}});
   ASSERT_TRUE(read.has_value()) << read.error().message;
   ASSERT_TRUE(made.has_value());
@@ -26,18 +29,26 @@ TEST(NetworkWeightsTest, ACheckpointOfTheSyntheticWeightsIsBitForBitTheGenerated
 }
 
 TEST(NetworkWeightsTest, AnotherConfigurationsCheckpointIsRefusedByItsKeys) {
-  const auto resnet = LoadNetworkWeights({.config = {.backbone = Backbone::kResNet50}, .checkpoint = kCheckpoint});
+  const auto resnet = LoadNetworkWeights(
+      {.config = {.backbone = Backbone::kResNet50}, .checkpoint = kCheckpoint});
   ASSERT_FALSE(resnet.has_value());
   EXPECT_THAT(resnet.error().message, HasSubstr("backbone.conv1.weight"));
-  const auto kernel = LoadNetworkWeights({.config = {.refine_kernel_size = 1}, .checkpoint = kCheckpoint, .synthetic_seed = 0, .allow_missing_keys = true});
+  const auto kernel = LoadNetworkWeights({.config = {.refine_kernel_size = 1},
+                                          .checkpoint = kCheckpoint,
+                                          .synthetic_seed = 0,
+                                          .allow_missing_keys = true});
   ASSERT_FALSE(kernel.has_value());
   EXPECT_THAT(kernel.error().message, HasSubstr("refiner.conv1.weight"));
 }
 
 TEST(NetworkWeightsTest, MattingBaseTakesARefinersCheckpointOnlyWhenAsked) {
   const MattingConfig base{.type = MattingType::kBase};
-  EXPECT_FALSE(LoadNetworkWeights({.config = base, .checkpoint = kCheckpoint}).has_value());
-  const auto allowed = LoadNetworkWeights({.config = base, .checkpoint = kCheckpoint, .synthetic_seed = 0, .allow_missing_keys = true});
+  EXPECT_FALSE(LoadNetworkWeights({.config = base, .checkpoint = kCheckpoint})
+                   .has_value());
+  const auto allowed = LoadNetworkWeights({.config = base,
+                                           .checkpoint = kCheckpoint,
+                                           .synthetic_seed = 0,
+                                           .allow_missing_keys = true});
   ASSERT_TRUE(allowed.has_value());
   EXPECT_EQ(allowed->tensors.size(), ParameterTable(base).size());
   EXPECT_FALSE(allowed->notes.empty());

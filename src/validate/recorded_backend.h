@@ -20,18 +20,25 @@ struct Recording {
   NamedTensors outputs;
 };
 
-// Reads a .safetensors or .npz file whose tensors are named as the model's inputs and outputs, a test_data_set folder, or
-// a folder of several test_data_set folders. Errors: those of reading; kIncompatible when an input of the model is not recorded.
-[[nodiscard]] Result<std::vector<Recording>> ReadRecordings(const std::filesystem::path& path, const Contract& contract);
+// Reads a .safetensors or .npz file whose tensors are named as the model's
+// inputs and outputs, a test_data_set folder, or a folder of several
+// test_data_set folders. Errors: those of reading; kIncompatible when an input
+// of the model is not recorded.
+[[nodiscard]] Result<std::vector<Recording>> ReadRecordings(
+    const std::filesystem::path& path, const Contract& contract);
 
-// The model's inputs, in its order, from a .safetensors or .npz file or a test_data_set folder; other tensors are left out.
-// Errors: those of reading; kNotFound when an input is not there.
-[[nodiscard]] Result<NamedTensors> ReadInputs(const std::filesystem::path& path, const Contract& contract);
+// The model's inputs, in its order, from a .safetensors or .npz file or a
+// test_data_set folder; other tensors are left out. Errors: those of reading;
+// kNotFound when an input is not there.
+[[nodiscard]] Result<NamedTensors> ReadInputs(const std::filesystem::path& path,
+                                              const Contract& contract);
 
-// Answers a run with the outputs recorded for exactly these inputs. Errors: kNotFound for other inputs.
+// Answers a run with the outputs recorded for exactly these inputs. Errors:
+// kNotFound for other inputs.
 class RecordedBackend : public Backend {
  public:
-  explicit RecordedBackend(std::vector<Recording> recordings) : recordings_(std::move(recordings)) {}
+  explicit RecordedBackend(std::vector<Recording> recordings)
+      : recordings_(std::move(recordings)) {}
   [[nodiscard]] std::string name() const override { return "reference"; }
   [[nodiscard]] Result<LoadResult> Load(const LoadRequest& request) override;
   [[nodiscard]] Result<RunResult> Run(const RunRequest& request) override;

@@ -35,29 +35,40 @@ std::optional<std::uint64_t> SyntheticSeedOf(const Contract& contract) {
   if (!source.starts_with(kSyntheticPrefix)) return std::nullopt;
   std::uint64_t seed = 0;
   const char* const begin = source.data() + kSyntheticPrefix.size();
-  const auto [end, error] = std::from_chars(begin, source.data() + source.size(), seed);
-  if (error != std::errc() || end != source.data() + source.size()) return std::nullopt;
+  const auto [end, error] =
+      std::from_chars(begin, source.data() + source.size(), seed);
+  if (error != std::errc() || end != source.data() + source.size())
+    return std::nullopt;
   return seed;
 }
 
-// The metadata's configuration with the flags' on top. Only an export of this tool carries one.
-Result<MattingConfig> NetworkConfig(const ReferenceOptions& options, const Contract& contract) {
+// The metadata's configuration with the flags' on top. Only an export of this
+// tool carries one.
+Result<MattingConfig> NetworkConfig(const ReferenceOptions& options,
+                                    const Contract& contract) {
   std::map<std::string, std::string> attributes;
-  if (MetadataValue(contract, "network") == "BackgroundMattingV2") attributes = contract.metadata;
+  if (MetadataValue(contract, "network") == "BackgroundMattingV2")
+    attributes = contract.metadata;
   for (const auto& [key, text] : options.network_config) attributes[key] = text;
   return ConfigFromAttributes(attributes);
 }
 
 std::string Describe(const MattingConfig& config, std::string_view source) {
-  std::string text = std::format("BackgroundMattingV2 {} {}", Name(config.type), Name(config.backbone));
-  if (config.type == MattingType::kRefine) text += std::format(", {}", Name(config.refine_mode));
+  std::string text = std::format("BackgroundMattingV2 {} {}", Name(config.type),
+                                 Name(config.backbone));
+  if (config.type == MattingType::kRefine)
+    text += std::format(", {}", Name(config.refine_mode));
   const bool synthetic = source.starts_with(kSyntheticPrefix);
-  return std::format("{}, {}", text, synthetic ? std::format("SYNTHETIC weights ({})", source.substr(10)) : std::string(source));
+  return std::format(
+      "{}, {}", text,
+      synthetic ? std::format("SYNTHETIC weights ({})", source.substr(10))
+                : std::string(source));
 }
 
 }  // namespace
 
-Result<ReferencePlan> PlanReference(const ReferenceOptions& options, const Contract& contract) {
+Result<ReferencePlan> PlanReference(const ReferenceOptions& options,
+                                    const Contract& contract) {
   ReferencePlan plan;
   if (!options.recorded.empty()) {
     plan.kind = ReferenceKind::kRecorded;
@@ -70,15 +81,20 @@ Result<ReferencePlan> PlanReference(const ReferenceOptions& options, const Contr
   const std::optional<std::uint64_t> exported_seed = SyntheticSeedOf(contract);
   if (options.checkpoint.empty() && !options.synthetic_seed && !exported_seed) {
     return Fail(ErrorCode::kInvalidArgument,
-                "no reference: give --checkpoint FILE (a state_dict of BackgroundMattingV2), --torchscript FILE, or --recorded FILE");
+                "no reference: give --checkpoint FILE (a state_dict of "
+                "BackgroundMattingV2), --torchscript FILE, or --recorded FILE");
   }
-  plan.synthetic_seed = options.synthetic_seed ? *options.synthetic_seed : exported_seed.value_or(0);
+  plan.synthetic_seed = options.synthetic_seed ? *options.synthetic_seed
+                                               : exported_seed.value_or(0);
   PARITY_ASSIGN_OR_RETURN(plan.network, NetworkConfig(options, contract));
-  if (MetadataValue(contract, "precision") == "float16") plan.floating_dtype = DType::kFloat16;
+  if (MetadataValue(contract, "precision") == "float16")
+    plan.floating_dtype = DType::kFloat16;
   return plan;
 }
 
-Result<ReferenceSource> PrepareReference(const ReferencePlan& plan, const ValidationOptions& options, const Contract& contract) {
+Result<ReferenceSource> PrepareReference(const ReferencePlan& plan,
+                                         const ValidationOptions& options,
+                                         const Contract& contract) {
   ReferenceSource source;
   source.request.threads = options.runtime.threads;
   source.request.reference_kernels = options.reference.kernels;
@@ -89,16 +105,21 @@ Result<ReferenceSource> PrepareReference(const ReferencePlan& plan, const Valida
     source.description = options.reference.torchscript.filename().string();
     return source;
   }
-  PARITY_ASSIGN_OR_RETURN(NetworkWeights weights, LoadNetworkWeights({.config = *plan.network,
-                                                                      .checkpoint = options.reference.checkpoint,
-                                                                      .synthetic_seed = plan.synthetic_seed,
-                                                                      .allow_missing_keys = options.reference.allow_missing_keys}));
+  PARITY_ASSIGN_OR_RETURN(
+      NetworkWeights weights,
+      LoadNetworkWeights(
+          {.config = *plan.network,
+           .checkpoint = options.reference.checkpoint,
+           .synthetic_seed = plan.synthetic_seed,
+           .allow_missing_keys = options.reference.allow_missing_keys}));
   source.weights_sha256 = WeightsDigest(weights.tensors);
   source.notes = std::move(weights.notes);
   const std::string exported = MetadataValue(contract, "weights_sha256");
   if (!exported.empty() && exported != source.weights_sha256) {
-    source.notes.push_back(std::format("the ONNX file says that it was exported from other weights than these ({})",
-                                       MetadataValue(contract, "weights")));
+    source.notes.push_back(
+        std::format("the ONNX file says that it was exported from other "
+                    "weights than these ({})",
+                    MetadataValue(contract, "weights")));
   }
   source.description = Describe(*plan.network, weights.source);
   source.request.kind = ModelKind::kNetwork;

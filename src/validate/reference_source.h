@@ -1,4 +1,5 @@
-// Decides from the options and the ONNX file's metadata what the reference is, and reads what it needs.
+// Decides from the options and the ONNX file's metadata what the reference is,
+// and reads what it needs.
 #ifndef PARITY_VALIDATE_REFERENCE_SOURCE_H_
 #define PARITY_VALIDATE_REFERENCE_SOURCE_H_
 
@@ -22,25 +23,32 @@ enum class ReferenceKind : std::uint8_t { kNetwork, kTorchScript, kRecorded };
 // Cheap decisions, made before anything is read.
 struct ReferencePlan {
   ReferenceKind kind = ReferenceKind::kNetwork;
-  std::optional<MattingConfig> network;      // kNetwork
-  std::uint64_t synthetic_seed = 0;          // kNetwork without a checkpoint
-  std::optional<DType> floating_dtype;       // what the candidate's floating outputs should be; nothing: as the reference's
+  std::optional<MattingConfig> network;  // kNetwork
+  std::uint64_t synthetic_seed = 0;      // kNetwork without a checkpoint
+  std::optional<DType>
+      floating_dtype;  // what the candidate's floating outputs should be;
+                       // nothing: as the reference's
 };
 
-// Errors: kInvalidArgument when no reference is named and the metadata names none, or it contradicts the flags.
-[[nodiscard]] Result<ReferencePlan> PlanReference(const ReferenceOptions& options, const Contract& contract);
+// Errors: kInvalidArgument when no reference is named and the metadata names
+// none, or it contradicts the flags.
+[[nodiscard]] Result<ReferencePlan> PlanReference(
+    const ReferenceOptions& options, const Contract& contract);
 
 // What a worker is asked to load.
 struct ReferenceSource {
   LoadRequest request;
-  std::string description;     // "MattingRefine mobilenetv2, sampling, synthetic weights (seed 0)"
+  std::string description;  // "MattingRefine mobilenetv2, sampling, synthetic
+                            // weights (seed 0)"
   std::string weights_sha256;  // of the built-in network
   std::vector<std::string> notes;
 };
 
-// For kNetwork and kTorchScript: reads or generates the weights. Errors: those of reading the checkpoint.
-[[nodiscard]] Result<ReferenceSource> PrepareReference(const ReferencePlan& plan, const ValidationOptions& options,
-                                                       const Contract& contract);
+// For kNetwork and kTorchScript: reads or generates the weights. Errors: those
+// of reading the checkpoint.
+[[nodiscard]] Result<ReferenceSource> PrepareReference(
+    const ReferencePlan& plan, const ValidationOptions& options,
+    const Contract& contract);
 
 }  // namespace parity
 

@@ -47,7 +47,8 @@ TEST(ReferenceSourceTest, FlagsOverrideTheMetadata) {
 
 TEST(ReferenceSourceTest, WithoutAReferenceNothingIsGuessed) {
   Contract contract;
-  EXPECT_THAT(PlanReference({}, contract).error().message, HasSubstr("no reference: give --checkpoint"));
+  EXPECT_THAT(PlanReference({}, contract).error().message,
+              HasSubstr("no reference: give --checkpoint"));
   contract.metadata["weights"] = "synthetic seed x";
   EXPECT_FALSE(PlanReference({}, contract).has_value());
 }
@@ -71,7 +72,8 @@ TEST(ReferenceSourceTest, OtherWeightsThanTheExportsAreNoted) {
   EXPECT_THAT(PrepareReference(*plan, options, contract)->notes, IsEmpty());
   contract.metadata["weights_sha256"] = "0000";
   EXPECT_THAT(PrepareReference(*plan, options, contract)->notes,
-              ElementsAre("the ONNX file says that it was exported from other weights than these (synthetic seed 5)"));
+              ElementsAre("the ONNX file says that it was exported from other "
+                          "weights than these (synthetic seed 5)"));
 }
 
 TEST(ReferenceSourceTest, ATorchScriptIsLoadedByPathWithItsAttributes) {

@@ -16,18 +16,21 @@
 
 namespace parity {
 
-Result<std::unique_ptr<WorkerClient>> MakeWorker(const std::string& side, std::string_view program, const WorkerLimits& limits,
-                                                 const std::atomic<bool>* interrupted) {
+Result<std::unique_ptr<WorkerClient>> MakeWorker(
+    const std::string& side, std::string_view program,
+    const WorkerLimits& limits, const std::atomic<bool>* interrupted) {
   PARITY_ASSIGN_OR_RETURN(std::filesystem::path path, FindWorker(program));
-  return std::make_unique<WorkerClient>(WorkerOptions{.side = side,
-                                                      .program = std::move(path),
-                                                      .arguments = {},
-                                                      .timeout = limits.timeout,
-                                                      .memory_limit_bytes = limits.memory_bytes,
-                                                      .interrupted = interrupted});
+  return std::make_unique<WorkerClient>(
+      WorkerOptions{.side = side,
+                    .program = std::move(path),
+                    .arguments = {},
+                    .timeout = limits.timeout,
+                    .memory_limit_bytes = limits.memory_bytes,
+                    .interrupted = interrupted});
 }
 
-LoadRequest RuntimeRequest(const std::filesystem::path& model, const RuntimeOptions& options) {
+LoadRequest RuntimeRequest(const std::filesystem::path& model,
+                           const RuntimeOptions& options) {
   LoadRequest request;
   request.kind = ModelKind::kOnnx;
   request.path = model.string();

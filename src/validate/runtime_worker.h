@@ -18,12 +18,15 @@ namespace parity {
 inline constexpr std::string_view kRuntimeWorker = "onnx-parity-ort";
 inline constexpr std::string_view kTorchWorker = "onnx-parity-torch";
 
-// Not started yet. `side` is for messages. Errors: kNotFound when the program is not installed.
-[[nodiscard]] Result<std::unique_ptr<WorkerClient>> MakeWorker(const std::string& side, std::string_view program,
-                                                               const WorkerLimits& limits, const std::atomic<bool>* interrupted);
+// Not started yet. `side` is for messages. Errors: kNotFound when the program
+// is not installed.
+[[nodiscard]] Result<std::unique_ptr<WorkerClient>> MakeWorker(
+    const std::string& side, std::string_view program,
+    const WorkerLimits& limits, const std::atomic<bool>* interrupted);
 
 // To load `model` in ONNX Runtime.
-[[nodiscard]] LoadRequest RuntimeRequest(const std::filesystem::path& model, const RuntimeOptions& options);
+[[nodiscard]] LoadRequest RuntimeRequest(const std::filesystem::path& model,
+                                         const RuntimeOptions& options);
 
 }  // namespace parity
 

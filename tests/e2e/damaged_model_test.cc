@@ -1,4 +1,5 @@
-// Correct exports with one fault planted: each must fail or be refused, never pass, and say what is wrong.
+// Correct exports with one fault planted: each must fail or be refused, never
+// pass, and say what is wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,32 +28,42 @@ class DamagedModelTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TestFolder;
-    (void)RunTool({"export", "--model-type", "mattingbase", "--output", Original()});
+    (void)RunTool(
+        {"export", "--model-type", "mattingbase", "--output", Original()});
   }
   static void TearDownTestSuite() { delete folder_; }
 
   static std::string Original() { return *folder_ / "model.onnx"; }
   static std::string Damaged() { return *folder_ / "damaged.onnx"; }
 
-  static ToolRun ValidateFile(const std::string& path) { return RunTool({"validate", path, "--shape", "src=1x3x64x96"}); }
+  static ToolRun ValidateFile(const std::string& path) {
+    return RunTool({"validate", path, "--shape", "src=1x3x64x96"});
+  }
 
   // Validates the export after `damage` has been done to it.
   static ToolRun Validate(const std::function<void(Model&)>& damage) {
     Result<Model> model = ReadOnnxModel(Original());
-    if (!model) return {.exit_code = -1, .out = "", .err = model.error().message};
+    if (!model)
+      return {.exit_code = -1, .out = "", .err = model.error().message};
     damage(*model);
-    if (const Status written = WriteOnnxModel(*model, Damaged()); !written) return {.exit_code = -1, .out = "", .err = written.error().message};
+    if (const Status written = WriteOnnxModel(*model, Damaged()); !written)
+      return {.exit_code = -1, .out = "", .err = written.error().message};
     return ValidateFile(Damaged());
   }
 
   static Initializer& Find(Model& model, std::string_view part) {
-    return *std::ranges::find_if(model.graph.initializers, [&](const Initializer& i) { return i.name.contains(part); });
+    return *std::ranges::find_if(
+        model.graph.initializers,
+        [&](const Initializer& i) { return i.name.contains(part); });
   }
 
   // Replaces one element of a float initializer.
-  static void SetElement(Model& model, std::string_view part, std::size_t index, float value) {
+  static void SetElement(Model& model, std::string_view part, std::size_t index,
+                         float value) {
     Initializer& initializer = Find(model, part);
-    Tensor copy = *Tensor::Copy(initializer.tensor.dtype(), initializer.tensor.shape(), initializer.tensor.bytes());
+    Tensor copy =
+        *Tensor::Copy(initializer.tensor.dtype(), initializer.tensor.shape(),
+                      initializer.tensor.bytes());
     copy.MutableAs<float>()[index] = value;
     initializer.tensor = copy;
   }
@@ -67,21 +78,29 @@ TEST_F(DamagedModelTest, TheUndamagedModelPasses) {
 }
 
 TEST_F(DamagedModelTest, NaNInTheCandidateFails) {
-  const ToolRun run = Validate([](Model& model) { SetElement(model, "decoder.conv4.bias", 0, std::numeric_limits<float>::quiet_NaN()); });
+  const ToolRun run = Validate([](Model& model) {
+    SetElement(model, "decoder.conv4.bias", 0,
+               std::numeric_limits<float>::quiet_NaN());
+  });
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("pha has NaN or infinity on one side only"));
 }
 
 TEST_F(DamagedModelTest, AChangedBiasFails) {
-  const ToolRun run = Validate([](Model& model) { SetElement(model, "decoder.conv4.bias", 4, 0.41F); });
+  const ToolRun run = Validate(
+      [](Model& model) { SetElement(model, "decoder.conv4.bias", 4, 0.41F); });
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("err differs by 0.01"));
 }
 
 TEST_F(DamagedModelTest, AMissingOutputFails) {
-  const ToolRun run = Validate([](Model& model) { model.graph.outputs.erase(model.graph.outputs.begin() + 2); });
+  const ToolRun run = Validate([](Model& model) {
+    model.graph.outputs.erase(model.graph.outputs.begin() + 2);
+  });
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
-  EXPECT_THAT(run.out, HasSubstr("output err of the reference is missing from the ONNX file"));
+  EXPECT_THAT(
+      run.out,
+      HasSubstr("output err of the reference is missing from the ONNX file"));
 }
 
 TEST_F(DamagedModelTest, AnExtraOutputFails) {
@@ -147,7 +166,8 @@ TEST_F(DamagedModelTest, AnOutputOfAnotherDtypeFails) {
     model.graph.outputs[0].dtype = DType::kFloat64;
   });
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
-  EXPECT_THAT(run.out, HasSubstr("dtype is float64, the reference's is float32"));
+  EXPECT_THAT(run.out,
+              HasSubstr("dtype is float64, the reference's is float32"));
 }
 
 TEST_F(DamagedModelTest, DimensionNamesThatLieFail) {
@@ -156,14 +176,17 @@ TEST_F(DamagedModelTest, DimensionNamesThatLieFail) {
     (*model.graph.outputs[0].shape)[3] = {.value = {}, .name = "height"};
   });
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
-  EXPECT_THAT(run.out, HasSubstr("dimension 'height' is 64 in src but 96 in pha"));
+  EXPECT_THAT(run.out,
+              HasSubstr("dimension 'height' is 64 in src but 96 in pha"));
 }
 
 TEST_F(DamagedModelTest, ExternalWeightsAreFoundOrMissedByName) {
   Result<Model> model = ReadOnnxModel(Original());
   ASSERT_TRUE(model.has_value());
   const std::string path = *folder_ / "external.onnx";
-  ASSERT_TRUE(WriteOnnxModel(*model, path, {.external_data_threshold_bytes = 1'000'000}).has_value());
+  ASSERT_TRUE(
+      WriteOnnxModel(*model, path, {.external_data_threshold_bytes = 1'000'000})
+          .has_value());
   ASSERT_LT(std::filesystem::file_size(path), 1'000'000U);
   EXPECT_EQ(ValidateFile(path).exit_code, 0);
 
@@ -181,8 +204,12 @@ TEST_F(DamagedModelTest, ExternalWeightsAreFoundOrMissedByName) {
 TEST_F(DamagedModelTest, ATruncatedFileIsRefused) {
   const auto size = std::filesystem::file_size(Original());
   for (const double part : {0.0, 0.001, 0.5, 0.999}) {
-    std::filesystem::copy_file(Original(), Damaged(), std::filesystem::copy_options::overwrite_existing);
-    std::filesystem::resize_file(Damaged(), static_cast<std::uintmax_t>(static_cast<double>(size) * part));
+    std::filesystem::copy_file(
+        Original(), Damaged(),
+        std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(
+        Damaged(),
+        static_cast<std::uintmax_t>(static_cast<double>(size) * part));
     const ToolRun run = ValidateFile(Damaged());
     EXPECT_EQ(run.exit_code, 2) << part << run.out;
     EXPECT_THAT(run.err, HasSubstr("damaged.onnx"));
@@ -190,13 +217,16 @@ TEST_F(DamagedModelTest, ATruncatedFileIsRefused) {
 }
 
 TEST_F(DamagedModelTest, AnOperatorTheRuntimeDoesNotKnowIsNotAVerdict) {
-  const ToolRun run = Validate([](Model& model) { model.graph.nodes.front().op_type = "NoSuchOperator"; });
+  const ToolRun run = Validate([](Model& model) {
+    model.graph.nodes.front().op_type = "NoSuchOperator";
+  });
   EXPECT_EQ(run.exit_code, 2) << run.out;
   EXPECT_THAT(run.err, HasSubstr("NoSuchOperator"));
 }
 
 TEST_F(DamagedModelTest, UndefinedValuesAreNamed) {
-  const ToolRun run = Validate([](Model& model) { model.graph.nodes[3].inputs[0] = "nowhere"; });
+  const ToolRun run = Validate(
+      [](Model& model) { model.graph.nodes[3].inputs[0] = "nowhere"; });
   EXPECT_EQ(run.exit_code, 2) << run.out;
   EXPECT_THAT(run.err, HasSubstr("'nowhere'"));
 }

@@ -1,10 +1,9 @@
 // The public library with the real ONNX Runtime.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <parity/inference_session.h>
 #include <parity/validation.h>
 #include <parity/version.h>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
@@ -24,14 +23,19 @@ class SessionTest : public ::testing::Test {
     // This program does not stand where the library would look for workers.
     ::setenv("ONNX_PARITY_WORKERS", PARITY_BINARY_DIR "/workers", 1);
     folder_ = new TestFolder;
-    (void)RunTool({"export", "--model-type", "mattingbase", "--output", *folder_ / "model.onnx"});
+    (void)RunTool({"export", "--model-type", "mattingbase", "--output",
+                   *folder_ / "model.onnx"});
   }
   static void TearDownTestSuite() { delete folder_; }
 
-  static Result<InferenceSession> Open() { return InferenceSession::Open(*folder_ / "model.onnx"); }
+  static Result<InferenceSession> Open() {
+    return InferenceSession::Open(*folder_ / "model.onnx");
+  }
   static NamedTensors Inputs(const Shape& shape) {
     NamedTensors inputs;
-    for (const char* name : {"src", "bgr"}) inputs.push_back({.name = name, .tensor = *Tensor::Allocate(DType::kFloat32, shape)});
+    for (const char* name : {"src", "bgr"})
+      inputs.push_back(
+          {.name = name, .tensor = *Tensor::Allocate(DType::kFloat32, shape)});
     return inputs;
   }
 
@@ -71,7 +75,8 @@ TEST_F(SessionTest, AWrongRunIsAnErrorAndTheSessionGoesOn) {
 
 TEST_F(SessionTest, AFileThatIsNoModelIsAnError) {
   EXPECT_FALSE(InferenceSession::Open(*folder_ / "missing.onnx").has_value());
-  EXPECT_FALSE(InferenceSession::Open(PARITY_TEST_DATA "/images/subject.png").has_value());
+  EXPECT_FALSE(InferenceSession::Open(PARITY_TEST_DATA "/images/subject.png")
+                   .has_value());
 }
 
 TEST_F(SessionTest, AWholeValidationIsOneCall) {
@@ -86,7 +91,10 @@ TEST_F(SessionTest, AWholeValidationIsOneCall) {
   EXPECT_EQ(Validate(options)->verdict(), Verdict::kFailed);
 }
 
-TEST(VersionTest, IsTheToolsVersion) { EXPECT_EQ(RunTool({"--version"}).out, "onnx-parity " + std::string(Version()) + "\n"); }
+TEST(VersionTest, IsTheToolsVersion) {
+  EXPECT_EQ(RunTool({"--version"}).out,
+            "onnx-parity " + std::string(Version()) + "\n");
+}
 
 }  // namespace
 }  // namespace parity

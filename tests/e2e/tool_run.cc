@@ -20,9 +20,12 @@
 namespace parity {
 namespace {
 
-[[noreturn]] void Exec(const std::vector<std::string>& arguments, const ToolOptions& options) {
-  for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(125);
+[[noreturn]] void Exec(const std::vector<std::string>& arguments,
+                       const ToolOptions& options) {
+  for (const auto& [name, value] : options.environment)
+    ::setenv(name.c_str(), value.c_str(), 1);
+  if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0)
+    ::_exit(125);
   std::string program = PARITY_TOOL;
   std::vector<std::string> words = arguments;
   std::vector<char*> argv = {program.data()};
@@ -34,7 +37,9 @@ namespace {
 
 // Reads until every descriptor is closed by the other side.
 void Drain(std::array<int, 2> descriptors, std::array<std::string*, 2> texts) {
-  std::array<pollfd, 2> polls = {{{.fd = descriptors[0], .events = POLLIN, .revents = 0}, {.fd = descriptors[1], .events = POLLIN, .revents = 0}}};
+  std::array<pollfd, 2> polls = {
+      {{.fd = descriptors[0], .events = POLLIN, .revents = 0},
+       {.fd = descriptors[1], .events = POLLIN, .revents = 0}}};
   while (polls[0].fd >= 0 || polls[1].fd >= 0) {
     ::poll(polls.data(), polls.size(), -1);
     for (std::size_t i = 0; i < polls.size(); ++i) {
@@ -56,7 +61,8 @@ int ExitCode(pid_t pid) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// Field 4 of /proc/PID/stat, behind the name in parentheses, which may hold anything.
+// Field 4 of /proc/PID/stat, behind the name in parentheses, which may hold
+// anything.
 pid_t ParentOf(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -68,11 +74,13 @@ pid_t ParentOf(pid_t pid) {
 
 }  // namespace
 
-ToolRun RunTool(const std::vector<std::string>& arguments, const ToolOptions& options) {
+ToolRun RunTool(const std::vector<std::string>& arguments,
+                const ToolOptions& options) {
   return StartedTool(arguments, options).Finish();
 }
 
-ToolRun RunToolOnTerminal(const std::vector<std::string>& arguments, const ToolOptions& options) {
+ToolRun RunToolOnTerminal(const std::vector<std::string>& arguments,
+                          const ToolOptions& options) {
   int terminal = -1;
   const pid_t pid = ::forkpty(&terminal, nullptr, nullptr, nullptr);
   if (pid == 0) Exec(arguments, options);
@@ -84,10 +92,13 @@ ToolRun RunToolOnTerminal(const std::vector<std::string>& arguments, const ToolO
   return run;
 }
 
-StartedTool::StartedTool(const std::vector<std::string>& arguments, const ToolOptions& options) {
+StartedTool::StartedTool(const std::vector<std::string>& arguments,
+                         const ToolOptions& options) {
   std::array<int, 2> out{};
   std::array<int, 2> err{};
-  if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(err.data(), O_CLOEXEC) != 0) std::abort();
+  if (::pipe2(out.data(), O_CLOEXEC) != 0 ||
+      ::pipe2(err.data(), O_CLOEXEC) != 0)
+    std::abort();
   pid_ = ::fork();
   if (pid_ == 0) {
     const int nothing = ::open("/dev/null", O_RDONLY);
@@ -123,9 +134,11 @@ std::vector<pid_t> StartedTool::Descendants() const {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
-    if (!std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; })) continue;
+    if (!std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; }))
+      continue;
     const auto pid = static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
-    for (pid_t ancestor = ParentOf(pid); ancestor > 1; ancestor = ParentOf(ancestor)) {
+    for (pid_t ancestor = ParentOf(pid); ancestor > 1;
+         ancestor = ParentOf(ancestor)) {
       if (ancestor != pid_) continue;
       found.push_back(pid);
       break;
@@ -139,11 +152,13 @@ bool IsAlive(pid_t pid) {
   std::string line;
   if (!std::getline(file, line)) return false;
   const std::size_t end = line.rfind(')');
-  return end != std::string::npos && line.size() > end + 2 && line[end + 2] != 'Z';
+  return end != std::string::npos && line.size() > end + 2 &&
+         line[end + 2] != 'Z';
 }
 
 TestFolder::TestFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "onnx-parity-XXXXXX").string();
+  std::string pattern =
+      (std::filesystem::temp_directory_path() / "onnx-parity-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) std::abort();
   path_ = pattern;
 }
@@ -155,7 +170,8 @@ TestFolder::~TestFolder() {
 
 std::vector<std::string> TestFolder::Entries() const {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(path_))
+    names.push_back(entry.path().filename().string());
   std::ranges::sort(names);
   return names;
 }

@@ -19,19 +19,23 @@ struct ToolRun {
 
 struct ToolOptions {
   std::map<std::string, std::string> environment;  // added to this process's
-  std::filesystem::path folder;                    // to run in; empty = this process's
+  std::filesystem::path folder;  // to run in; empty = this process's
 };
 
 // Runs `onnx-parity arguments…` to its end, with nothing on standard input.
-[[nodiscard]] ToolRun RunTool(const std::vector<std::string>& arguments, const ToolOptions& options = {});
+[[nodiscard]] ToolRun RunTool(const std::vector<std::string>& arguments,
+                              const ToolOptions& options = {});
 
-// The same on a pseudo-terminal: standard output and error arrive together in `out`.
-[[nodiscard]] ToolRun RunToolOnTerminal(const std::vector<std::string>& arguments, const ToolOptions& options = {});
+// The same on a pseudo-terminal: standard output and error arrive together in
+// `out`.
+[[nodiscard]] ToolRun RunToolOnTerminal(
+    const std::vector<std::string>& arguments, const ToolOptions& options = {});
 
 // A tool that was started and not waited for. `Finish` waits.
 class StartedTool {
  public:
-  StartedTool(const std::vector<std::string>& arguments, const ToolOptions& options);
+  StartedTool(const std::vector<std::string>& arguments,
+              const ToolOptions& options);
   ~StartedTool();
   StartedTool(const StartedTool&) = delete;
   StartedTool& operator=(const StartedTool&) = delete;
@@ -58,7 +62,9 @@ class TestFolder {
   TestFolder(const TestFolder&) = delete;
   TestFolder& operator=(const TestFolder&) = delete;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] std::string operator/(const std::string& name) const {
+    return (path_ / name).string();
+  }
   // Names of all entries, sorted.
   [[nodiscard]] std::vector<std::string> Entries() const;
 

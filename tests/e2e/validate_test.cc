@@ -1,4 +1,5 @@
-// The main job with real libtorch and real ONNX Runtime: export, validate, the verdict and the report.
+// The main job with real libtorch and real ONNX Runtime: export, validate, the
+// verdict and the report.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,13 +40,15 @@ class ValidateTest : public ::testing::Test {
 
   // `validate MODEL … --json`.
   static ToolRun Validate(std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"validate", Model(), "--json", Json1()};
+    std::vector<std::string> arguments = {"validate", Model(), "--json",
+                                          Json1()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return RunTool(arguments);
   }
 
   static const std::vector<std::string>& Small() {
-    static const std::vector<std::string> small = {"--shape", "src=1x3x128x160"};
+    static const std::vector<std::string> small = {"--shape",
+                                                   "src=1x3x128x160"};
     return small;
   }
 
@@ -62,10 +65,13 @@ TEST_F(ValidateTest, ACorrectExportPassesItsWholePlan) {
   const Json json = ReadJson(Json1());
   EXPECT_EQ(json["verdict"], "passed");
   ASSERT_EQ(json["cases"].size(), 3U);
-  EXPECT_EQ(json["cases"][0]["inputs"][0]["shape"], Json::array({1, 3, 720, 1280}));
+  EXPECT_EQ(json["cases"][0]["inputs"][0]["shape"],
+            Json::array({1, 3, 720, 1280}));
   for (const Json& entry : json["cases"]) {
     ASSERT_EQ(entry["outputs"].size(), 6U);
-    for (const Json& output : entry["outputs"]) EXPECT_LT(output["comparison"]["max_abs_error"].get<double>(), 1e-4) << output["name"];
+    for (const Json& output : entry["outputs"])
+      EXPECT_LT(output["comparison"]["max_abs_error"].get<double>(), 1e-4)
+          << output["name"];
   }
 }
 
@@ -74,16 +80,21 @@ TEST_F(ValidateTest, TheOneDnnFaultIsFoundAndSaidInOneLine) {
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   const Json json = ReadJson(Json1());
   const std::string kernels = json["reference"]["kernels"];
-  if (kernels.contains("oneDNN")) GTEST_SKIP() << "this machine's oneDNN agrees with float64: there is no fault to find";
+  if (kernels.contains("oneDNN"))
+    GTEST_SKIP() << "this machine's oneDNN agrees with float64: there is no "
+                    "fault to find";
   EXPECT_THAT(run.out, HasSubstr("note oneDNN"));
 }
 
 TEST_F(ValidateTest, WithOneDnnForcedTheUserSeesTheUsualFalseFailure) {
   ASSERT_EQ(Validate({"--shape", "src=2x3x128x160"}).exit_code, 0);
-  if (ReadJson(Json1())["reference"]["kernels"].get<std::string>().contains("oneDNN")) {
-    GTEST_SKIP() << "this machine's oneDNN agrees with float64: there is no fault to show";
+  if (ReadJson(Json1())["reference"]["kernels"].get<std::string>().contains(
+          "oneDNN")) {
+    GTEST_SKIP() << "this machine's oneDNN agrees with float64: there is no "
+                    "fault to show";
   }
-  const ToolRun run = Validate({"--shape", "src=2x3x128x160", "--reference-kernels", "onednn"});
+  const ToolRun run =
+      Validate({"--shape", "src=2x3x128x160", "--reference-kernels", "onednn"});
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("Validation failed:"));
   EXPECT_EQ(ReadJson(Json1())["verdict"], "failed");
@@ -95,13 +106,16 @@ TEST_F(ValidateTest, ATighterToleranceFailsTheOutputItIsFor) {
   const ToolRun run = Validate(flags);
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   const Json json = ReadJson(Json1());
-  for (const Json& output : json["cases"][0]["outputs"]) EXPECT_EQ(output["passed"], output["name"] != "pha") << output["name"];
+  for (const Json& output : json["cases"][0]["outputs"])
+    EXPECT_EQ(output["passed"], output["name"] != "pha") << output["name"];
   EXPECT_THAT(run.out, HasSubstr("Validation failed: pha differs by"));
 }
 
 TEST_F(ValidateTest, ACheckpointIsTheReference) {
   std::vector<std::string> flags = Small();
-  flags.insert(flags.end(), {"--checkpoint", PARITY_TEST_DATA "/checkpoints/mattingrefine-mobilenetv2-synthetic0.pth"});
+  flags.insert(flags.end(),
+               {"--checkpoint", PARITY_TEST_DATA
+                "/checkpoints/mattingrefine-mobilenetv2-synthetic0.pth"});
   EXPECT_EQ(Validate(flags).exit_code, 0);
 }
 
@@ -115,16 +129,24 @@ TEST_F(ValidateTest, OtherWeightsFailAndAreSuspected) {
 
 TEST_F(ValidateTest, AnotherRefineModeFails) {
   std::vector<std::string> flags = Small();
-  flags.insert(flags.end(), {"--model-refine-mode", "thresholding", "--model-refine-threshold", "0.9"});
+  flags.insert(flags.end(), {"--model-refine-mode", "thresholding",
+                             "--model-refine-threshold", "0.9"});
   EXPECT_EQ(Validate(flags).exit_code, 1);
 }
 
 TEST_F(ValidateTest, ARecordingIsTheReference) {
   const TestFolder folder;
-  ASSERT_EQ(RunTool({"export", "--model-refine-sample-pixels", "1600", "--model-refine-mode", "thresholding", "--model-refine-threshold", "0.99",
-                     "--output", folder / "model.onnx"}).exit_code, 0);
-  const ToolRun run = RunTool({"validate", folder / "model.onnx", "--recorded",
-                               PARITY_TEST_DATA "/goldens/mattingrefine-mobilenetv2-thresholding-k3-s0.25-1x3x64x96-empty.safetensors"});
+  ASSERT_EQ(RunTool({"export", "--model-refine-sample-pixels", "1600",
+                     "--model-refine-mode", "thresholding",
+                     "--model-refine-threshold", "0.99", "--output",
+                     folder / "model.onnx"})
+                .exit_code,
+            0);
+  const ToolRun run =
+      RunTool({"validate", folder / "model.onnx", "--recorded",
+               PARITY_TEST_DATA "/goldens/"
+                                "mattingrefine-mobilenetv2-thresholding-k3-s0."
+                                "25-1x3x64x96-empty.safetensors"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("recording"));
 }
@@ -135,14 +157,16 @@ TEST_F(ValidateTest, TheSameSeedGivesTheSameReport) {
   const auto errors = [&] {
     EXPECT_EQ(Validate(flags).exit_code, 0);
     std::vector<double> values;
-    for (const Json& output : ReadJson(Json1())["cases"][0]["outputs"]) values.push_back(output["comparison"]["expected_rms"]);
+    for (const Json& output : ReadJson(Json1())["cases"][0]["outputs"])
+      values.push_back(output["comparison"]["expected_rms"]);
     return values;
   };
   EXPECT_EQ(errors(), errors());
 }
 
 TEST_F(ValidateTest, EveryGeneratorRuns) {
-  for (const char* generator : {"normal", "uniform", "scene", "image", "constant"}) {
+  for (const char* generator :
+       {"normal", "uniform", "scene", "image", "constant"}) {
     std::vector<std::string> flags = Small();
     flags.insert(flags.end(), {"--generator", generator});
     const ToolRun run = Validate(flags);
@@ -155,19 +179,25 @@ TEST_F(ValidateTest, EveryGeneratorRuns) {
 }
 
 TEST_F(ValidateTest, WrongFilesAreSaidToBeWhatTheyAre) {
-  const ToolRun torchscript = Validate({"--checkpoint", PARITY_TEST_DATA "/checkpoints/torchscript_named_pth.pth"});
+  const ToolRun torchscript =
+      Validate({"--checkpoint",
+                PARITY_TEST_DATA "/checkpoints/torchscript_named_pth.pth"});
   EXPECT_EQ(torchscript.exit_code, 2);
   EXPECT_THAT(torchscript.err, HasSubstr("--torchscript"));
-  const ToolRun checkpoint = Validate({"--torchscript", PARITY_TEST_DATA "/checkpoints/plain_dict_zip.pth"});
+  const ToolRun checkpoint = Validate(
+      {"--torchscript", PARITY_TEST_DATA "/checkpoints/plain_dict_zip.pth"});
   EXPECT_EQ(checkpoint.exit_code, 2);
   EXPECT_THAT(checkpoint.err, HasSubstr("checkpoint"));
-  const ToolRun model = RunTool({"validate", PARITY_TEST_DATA "/checkpoints/plain_dict_zip.pth", "--synthetic-seed", "0"});
+  const ToolRun model =
+      RunTool({"validate", PARITY_TEST_DATA "/checkpoints/plain_dict_zip.pth",
+               "--synthetic-seed", "0"});
   EXPECT_EQ(model.exit_code, 2);
   EXPECT_THAT(model.err, HasSubstr("PyTorch"));
 }
 
 TEST_F(ValidateTest, NoReferenceIsUsageNotAPass) {
-  const ToolRun run = RunTool({"validate", PARITY_TEST_DATA "/onnx/layer_norm.onnx"});
+  const ToolRun run =
+      RunTool({"validate", PARITY_TEST_DATA "/onnx/layer_norm.onnx"});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("--torchscript"));
 }
@@ -176,11 +206,13 @@ TEST_F(ValidateTest, AnErrorIsAlsoInTheJsonFile) {
   EXPECT_EQ(Validate({"--provider", "NoSuchExecutionProvider"}).exit_code, 2);
   const Json json = ReadJson(Json1());
   EXPECT_EQ(json["verdict"], "error");
-  EXPECT_THAT(json["error"].get<std::string>(), HasSubstr("NoSuchExecutionProvider"));
+  EXPECT_THAT(json["error"].get<std::string>(),
+              HasSubstr("NoSuchExecutionProvider"));
 }
 
 TEST_F(ValidateTest, AnUnwritableReportFailsBeforeAnythingRuns) {
-  const ToolRun run = RunTool({"validate", Model(), "--json", "/nowhere/report.json"});
+  const ToolRun run =
+      RunTool({"validate", Model(), "--json", "/nowhere/report.json"});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("/nowhere/report.json"));
 }
@@ -192,7 +224,9 @@ TEST_F(ValidateTest, TheRuntimesNoiseIsNotShown) {
 }
 
 TEST_F(ValidateTest, APictureIsAnInput) {
-  std::vector<std::string> flags = {"--image", "src=" PARITY_TEST_DATA "/images/subject.png", "--image", "bgr=" PARITY_TEST_DATA "/images/background.jpg"};
+  std::vector<std::string> flags = {
+      "--image", "src=" PARITY_TEST_DATA "/images/subject.png", "--image",
+      "bgr=" PARITY_TEST_DATA "/images/background.jpg"};
   const ToolRun run = Validate(flags);
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("subject.png"));
@@ -200,7 +234,9 @@ TEST_F(ValidateTest, APictureIsAnInput) {
 
 TEST(ExportAndValidateTest, OneCommandDoesBoth) {
   const TestFolder folder;
-  const ToolRun run = RunTool({"export", "--model-type", "mattingbase", "--output", folder / "model.onnx", "--validate", "--shape", "src=2x3x64x96"});
+  const ToolRun run = RunTool({"export", "--model-type", "mattingbase",
+                               "--output", folder / "model.onnx", "--validate",
+                               "--shape", "src=2x3x64x96"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_THAT(run.out, HasSubstr("hid"));
   EXPECT_THAT(run.out, EndsWith("Validation passed.\n"));
@@ -208,10 +244,13 @@ TEST(ExportAndValidateTest, OneCommandDoesBoth) {
 
 TEST(ExportAndValidateTest, Float16InputsAndOutputsAreTheContract) {
   const TestFolder folder;
-  const ToolRun run = RunTool({"export", "--model-type", "mattingbase", "--precision", "float16", "--output", folder / "model.onnx", "--validate", "--shape",
-                               "src=1x3x64x96", "--atol", "0.05", "--json", folder / "report.json"});
+  const ToolRun run = RunTool(
+      {"export", "--model-type", "mattingbase", "--precision", "float16",
+       "--output", folder / "model.onnx", "--validate", "--shape",
+       "src=1x3x64x96", "--atol", "0.05", "--json", folder / "report.json"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
-  EXPECT_EQ(ReadJson(folder / "report.json")["cases"][0]["outputs"][0]["dtype"], "float16");
+  EXPECT_EQ(ReadJson(folder / "report.json")["cases"][0]["outputs"][0]["dtype"],
+            "float16");
 }
 
 }  // namespace
