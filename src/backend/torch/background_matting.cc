@@ -3,9 +3,12 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/ScalarType.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <format>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

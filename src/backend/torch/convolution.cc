@@ -89,7 +89,7 @@ at::Tensor Rows(const at::Tensor& input, std::int64_t first,
                 std::int64_t count) {
   const std::int64_t begin = std::max<std::int64_t>(first, 0);
   const std::int64_t end = std::min(first + count, input.size(2));
-  const at::Tensor inside = input.narrow(2, begin, end - begin);
+  at::Tensor inside = input.narrow(2, begin, end - begin);
   if (end - begin == count) return inside;
   return at::constant_pad_nd(inside,
                              {0, 0, begin - first, first + count - end});

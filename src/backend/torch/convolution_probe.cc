@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -136,8 +137,9 @@ double MaxError(const Convolution& c) {
 // returned keeps malloc from giving them back to the system.
 at::Tensor LeaveGarbage() {
   constexpr std::int64_t kBlocks = 64;
-  constexpr std::int64_t kElements = 16 * 1024;
+  constexpr std::int64_t kElements = 16'384;  // 64 KiB
   std::vector<at::Tensor> blocks;
+  blocks.reserve(kBlocks);
   for (std::int64_t i = 0; i < kBlocks; ++i) {
     blocks.push_back(at::full({kElements},
                               std::numeric_limits<double>::quiet_NaN(),

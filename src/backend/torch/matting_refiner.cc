@@ -19,8 +19,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <tuple>
-#include <utility>
 
 #include "backend/torch/layers.h"
 #include "backend/torch/task_runner.h"
@@ -152,10 +150,9 @@ void RefineCells(const Layers& layers, const Margins& margins,
                  const at::Tensor some = marked.narrow(0, start, count);
                  const c10::List<std::optional<at::Tensor>> where(
                      {some.select(1, 0), some.select(1, 1), some.select(1, 2)});
-                 // A copy of the handle: index_put_ is not const.
-                 at::Tensor target = patches;
-                 target.index_put_(where, RefineCrops(layers, half.index(where),
-                                                      full.index(where)));
+                 patches.index_put_(
+                     where,
+                     RefineCrops(layers, half.index(where), full.index(where)));
                });
 }
 

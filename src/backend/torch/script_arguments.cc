@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <format>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/torch/tensor_bridge.h"
@@ -130,7 +132,8 @@ Result<std::vector<c10::IValue>> MatchScriptArguments(
   values.reserve(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (assignment[i] == nullptr) {
-      values.push_back(*arguments[i].default_value());
+      // Assign() has seen that there is one.
+      values.push_back(arguments[i].default_value().value_or(c10::IValue()));
       continue;
     }
     PARITY_ASSIGN_OR_RETURN(values.emplace_back(),

@@ -66,7 +66,7 @@ Result<at::Tensor> TorchFromParity(const Tensor& tensor) {
   auto* data = const_cast<std::byte*>(owner->bytes().data());
   return at::from_blob(
       data, tensor.shape(), [owner](void*) mutable { owner.reset(); },
-      at::TensorOptions().dtype(*type));
+      at::TensorOptions().dtype(type));
 }
 
 Result<Tensor> ParityFromTorch(const at::Tensor& tensor,

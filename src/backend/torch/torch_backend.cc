@@ -12,6 +12,7 @@
 #include <format>
 #include <memory>
 #include <optional>
+#include <ratio>
 #include <string>
 #include <string_view>
 #include <thread>

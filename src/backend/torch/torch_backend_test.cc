@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <format>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -230,7 +229,7 @@ TEST(TorchBackendTest, ManyCellsAndBandsAreTakenInPieces) {
   const Shape shape = {1, 3, 96, 128};
   const RunResult full = MustRun({.refine_mode = RefineMode::kFull}, shape);
   const RunResult cells = MustRun(
-      {.refine_sample_pixels = 96 * 128, .refine_prevent_oversampling = false},
+      {.refine_sample_pixels = 12'288, .refine_prevent_oversampling = false},
       shape);
   EXPECT_EQ(Sum(*FindTensor(cells.outputs, "ref_sm")), 24 * 32);
   EXPECT_LE(MaxDifference(*FindTensor(full.outputs, "pha"),
@@ -281,6 +280,24 @@ TEST(TorchBackendTest, OtherPrecisionsConvertWeightsAndInputs) {
     }
     EXPECT_LT(largest, dtype == DType::kFloat64 ? 1e-5 : 3e-2) << precision;
     EXPECT_GT(largest, 0) << precision;
+  }
+}
+
+TEST(TorchBackendTest, TheRefinerRunsInFloat16) {
+  for (const RefineMode mode : {RefineMode::kSampling, RefineMode::kFull}) {
+    TorchBackend backend;
+    LoadRequest request = NetworkRequest({.refine_mode = mode});
+    request.precision = "float16";
+    ASSERT_TRUE(backend.Load(request).has_value());
+    const Result<RunResult> run = backend.Run(Images({1, 3, 32, 48}));
+    ASSERT_TRUE(run.has_value()) << run.error().message;
+    for (const NamedTensor& output : run->outputs) {
+      ASSERT_EQ(output.tensor.dtype(), DType::kFloat16);
+      for (const std::uint16_t bits : output.tensor.As<std::uint16_t>()) {
+        const float value = FloatFromHalf(bits);
+        ASSERT_TRUE(value >= 0 && value <= 1) << output.name << ' ' << value;
+      }
+    }
   }
 }
 

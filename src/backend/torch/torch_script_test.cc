@@ -5,12 +5,15 @@
 #include <torch/script.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <format>
 #include <fstream>
+#include <ios>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
