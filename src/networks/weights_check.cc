@@ -184,13 +184,13 @@ std::vector<std::string> Notes(const Differences& differences) {
   std::vector<std::string> notes;
   if (!differences.missing.empty()) {
     std::string text;
-    AppendList(text, "keys are missing in the weights and were filled in",
+    AppendList(text, "missing in the weights and filled in",
                differences.missing);
     notes.push_back(std::move(text));
   }
   if (!differences.unexpected.empty()) {
     std::string text;
-    AppendList(text, "keys of the weights are unknown and were left out",
+    AppendList(text, "unknown in the weights and left out",
                differences.unexpected);
     notes.push_back(std::move(text));
   }

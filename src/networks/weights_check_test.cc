@@ -142,10 +142,10 @@ TEST(CheckWeightsTest, MissingAndUnexpectedKeysMayBeAllowed) {
   EXPECT_THAT(
       checked->notes,
       ElementsAre(
-          "4 keys are missing in the weights and were filled in: "
+          "4 missing in the weights and filled in: "
           "decoder.conv1.weight, decoder.bn1.weight, decoder.bn1.running_mean, "
           "decoder.bn1.running_var",
-          "1 keys of the weights are unknown and were left out: extra"));
+          "1 unknown in the weights and left out: extra"));
 }
 
 TEST(CheckWeightsTest, AWrongShapeIsNeverAllowed) {

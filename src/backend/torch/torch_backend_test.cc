@@ -225,7 +225,7 @@ TEST(TorchBackendTest, WithoutACellTheResultIsTheCoarseOneResized) {
 }
 
 TEST(TorchBackendTest, ManyCellsAndBandsAreTakenInPieces) {
-  // 24 × 320 cells in several pieces, 6 bands; every one of them right.
+  // 24 × 32 cells in 6 pieces, and 6 bands.
   const Shape shape = {1, 3, 96, 128};
   const RunResult full = MustRun({.refine_mode = RefineMode::kFull}, shape);
   const RunResult cells = MustRun(
