@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=$1
 [ "$preset" != bench ] || preset=dev
-# A cache made for another compiler or root is of no use; ninja rebuilds what changed otherwise.
+# Checkouts in other folders share what ccache holds.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 log=build/$preset/configure.log
 mkdir -p "build/$preset"
 if ! cmake --preset "$preset" >"$log" 2>&1; then

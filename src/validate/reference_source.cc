@@ -1,13 +1,16 @@
 #include "validate/reference_source.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <format>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "backend/backend.h"
 #include "base/status_macros.h"
@@ -65,6 +68,20 @@ std::string Describe(const MattingConfig& config, std::string_view source) {
                 : std::string(source));
 }
 
+// Flags that contradict what the ONNX file says of itself.
+std::vector<std::string> ContradictionNotes(const MattingConfig& config,
+                                            const Contract& contract) {
+  std::vector<std::string> notes;
+  for (const auto& [key, text] : ToAttributes(config)) {
+    const std::string exported = MetadataValue(contract, key);
+    if (exported.empty() || exported == text) continue;
+    notes.push_back(std::format(
+        "the reference has {} {}; the ONNX file says that it was exported with {}",
+        key, text, exported));
+  }
+  return notes;
+}
+
 }  // namespace
 
 Result<ReferencePlan> PlanReference(const ReferenceOptions& options,
@@ -114,6 +131,8 @@ Result<ReferenceSource> PrepareReference(const ReferencePlan& plan,
            .allow_missing_keys = options.reference.allow_missing_keys}));
   source.weights_sha256 = WeightsDigest(weights.tensors);
   source.notes = std::move(weights.notes);
+  std::ranges::move(ContradictionNotes(*plan.network, contract),
+                    std::back_inserter(source.notes));
   const std::string exported = MetadataValue(contract, "weights_sha256");
   if (!exported.empty() && exported != source.weights_sha256) {
     source.notes.push_back(

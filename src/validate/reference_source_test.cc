@@ -76,6 +76,16 @@ TEST(ReferenceSourceTest, OtherWeightsThanTheExportsAreNoted) {
                           "weights than these (synthetic seed 5)"));
 }
 
+TEST(ReferenceSourceTest, FlagsThatContradictTheFileAreNoted) {
+  const Contract contract = SyntheticExport();
+  ValidationOptions options;
+  options.reference.network_config["refine_mode"] = "full";
+  const auto plan = PlanReference(options.reference, contract);
+  EXPECT_THAT(PrepareReference(*plan, options, contract)->notes,
+              ElementsAre("the reference has refine_mode full; the ONNX file "
+                          "says that it was exported with thresholding"));
+}
+
 TEST(ReferenceSourceTest, ATorchScriptIsLoadedByPathWithItsAttributes) {
   ValidationOptions options;
   options.reference.torchscript = "models/m.pt";

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <format>
 #include <fstream>
@@ -117,6 +118,20 @@ TEST(SubprocessTest, StandardInputIsEmpty) {
   ASSERT_TRUE(process.has_value());
   process->Wait(kLong);
   EXPECT_EQ(process->output_tail(), "0\n");
+}
+
+TEST(SubprocessTest, WorkersThreadsSleepWhileTheyWaitUnlessTheUserSaysOtherwise) {
+  const auto policy = [] {
+    Result<Subprocess> child = Shell("printf %s \"$OMP_WAIT_POLICY\"");
+    EXPECT_TRUE(child.has_value());
+    child->Wait(kLong);
+    return std::string(child->output_tail());
+  };
+  ::unsetenv("OMP_WAIT_POLICY");
+  EXPECT_EQ(policy(), "passive");
+  ::setenv("OMP_WAIT_POLICY", "active", 1);
+  EXPECT_EQ(policy(), "active");
+  ::unsetenv("OMP_WAIT_POLICY");
 }
 
 TEST(SubprocessTest, NoOtherDescriptorIsInherited) {
