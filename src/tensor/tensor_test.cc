@@ -73,8 +73,9 @@ TEST(TensorTest, CopiesShareTheirBytes) {
   auto tensor = Tensor::Allocate(DType::kInt64, {2});
   ASSERT_TRUE(tensor.has_value());
   tensor->MutableAs<std::int64_t>()[1] = 7;
-  const Tensor copy = *tensor;  // NOLINT(performance-unnecessary-copy-initialization):
-                                // the copy is what is tested
+  const Tensor copy =
+      *tensor;  // NOLINT(performance-unnecessary-copy-initialization):
+                // the copy is what is tested
   EXPECT_EQ(copy.As<std::int64_t>()[1], 7);
   EXPECT_EQ(copy.bytes().data(), tensor->bytes().data());
 }

@@ -75,9 +75,10 @@ std::vector<std::string> ContradictionNotes(const MattingConfig& config,
   for (const auto& [key, text] : ToAttributes(config)) {
     const std::string exported = MetadataValue(contract, key);
     if (exported.empty() || exported == text) continue;
-    notes.push_back(std::format(
-        "the reference has {} {}; the ONNX file says that it was exported with {}",
-        key, text, exported));
+    notes.push_back(
+        std::format("the reference has {} {}; the ONNX file says that it was "
+                    "exported with {}",
+                    key, text, exported));
   }
   return notes;
 }

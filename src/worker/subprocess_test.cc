@@ -120,7 +120,8 @@ TEST(SubprocessTest, StandardInputIsEmpty) {
   EXPECT_EQ(process->output_tail(), "0\n");
 }
 
-TEST(SubprocessTest, WorkersThreadsSleepWhileTheyWaitUnlessTheUserSaysOtherwise) {
+TEST(SubprocessTest,
+     WorkersThreadsSleepWhileTheyWaitUnlessTheUserSaysOtherwise) {
   const auto policy = [] {
     Result<Subprocess> child = Shell("printf %s \"$OMP_WAIT_POLICY\"");
     EXPECT_TRUE(child.has_value());
