@@ -33,6 +33,7 @@ double Seconds(const std::function<void()>& run) {
 // Median of kRepeats runs.
 double MedianSeconds(const std::vector<std::string>& arguments) {
   std::vector<double> times;
+  times.reserve(kRepeats);
   for (int i = 0; i < kRepeats; ++i) {
     times.push_back(Seconds([&] {
       const ToolRun run = RunTool(arguments);

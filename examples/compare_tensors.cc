@@ -6,6 +6,8 @@
 #include <array>
 #include <print>
 
+#include "parity/dtype.h"
+
 int main() {
   const std::array<float, 4> expected{0.0F, 0.5F, 1.0F, -2.0F};
   const std::array<float, 4> actual{0.0F, 0.5F, 1.25F, -2.0F};

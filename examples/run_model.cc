@@ -1,12 +1,18 @@
 // Runs an ONNX file on zeros and prints the shapes of its outputs: run_model
 // MODEL.onnx INPUT=1x3x64x64 …
+#include <parity/dtype.h>
+#include <parity/error.h>
 #include <parity/inference_session.h>
 #include <parity/tensor.h>
 
 #include <cstdio>
+#include <expected>
 #include <print>
 #include <string>
 #include <utility>
+
+#include "parity/dtype.h"
+#include "parity/error.h"
 
 namespace {
 

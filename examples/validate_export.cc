@@ -6,6 +6,8 @@
 #include <print>
 #include <string>
 
+#include "parity/error.h"
+
 int main(int argc, char** argv) {
   if (argc != 3) {
     std::println(stderr, "usage: validate_export MODEL.onnx MODEL.pt");

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +21,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/status_macros.h"
 #include "parity/error.h"
 
 namespace parity {

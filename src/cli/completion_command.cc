@@ -1,13 +1,13 @@
 #include "cli/completion_command.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <format>
 #include <functional>
 #include <memory>
 #include <print>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/exit_code.h"

@@ -1,7 +1,6 @@
 #include "cli/inspect_command.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

@@ -10,6 +10,7 @@
 #include "cli/network_flags.h"
 #include "cli/validation_flags.h"
 #include "parity/error.h"
+#include "parity/validation.h"
 
 namespace parity {
 

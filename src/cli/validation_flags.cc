@@ -1,11 +1,13 @@
 #include "cli/validation_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <expected>
 #include <format>
 #include <map>
 #include <optional>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <format>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "parity/compare.h"
 #include "parity/tensor.h"
+#include "parity/tolerance.h"
 #include "parity/validation.h"
 #include "report/text_table.h"
 

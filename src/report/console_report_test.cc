@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "parity/compare.h"
 #include "parity/validation.h"
 #include "report/sample_result.h"
 

@@ -4,7 +4,6 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "parity/error.h"
 #include "parity/validation.h"

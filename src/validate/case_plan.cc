@@ -16,7 +16,6 @@
 #include "base/status_macros.h"
 #include "graph/model.h"
 #include "networks/matting_config.h"
-#include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/validation.h"
@@ -271,6 +270,7 @@ Result<std::vector<PlannedCase>> PlanCases(
     const std::optional<MattingConfig>& network) {
   PARITY_RETURN_IF_ERROR(CheckNames(contract, options));
   std::vector<PlannedCase> cases;
+  cases.reserve(options.inputs.size());
   for (const std::filesystem::path& file : options.inputs) {
     cases.push_back({.name = UniqueName(file, cases),
                      .seed = options.seed,

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <expected>
 #include <format>
 #include <iterator>
 #include <map>
+#include <ratio>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +14,7 @@
 
 #include "backend/backend.h"
 #include "base/status_macros.h"
+#include "graph/model.h"
 #include "parity/compare.h"
 #include "parity/dtype.h"
 #include "parity/error.h"

@@ -4,14 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.h"
+#include "graph/model.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"

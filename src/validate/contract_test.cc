@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/model.h"
@@ -61,6 +63,7 @@ TEST(DimensionBindingsTest, UnnamedAxesAndUndeclaredShapesPromiseNothing) {
 std::vector<std::pair<std::size_t, std::size_t>> Pairs(
     const OutputPairing& pairing) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  pairs.reserve(pairing.pairs.size());
   for (const OutputPairing::Pair& pair : pairing.pairs)
     pairs.emplace_back(pair.expected, pair.actual);
   return pairs;

@@ -1,5 +1,6 @@
 #include "validate/network_weights.h"
 
+#include <expected>
 #include <format>
 #include <utility>
 

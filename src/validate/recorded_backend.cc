@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <format>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "backend/backend.h"
 #include "networks/matting_config.h"
 #include "parity/dtype.h"

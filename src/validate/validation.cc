@@ -7,13 +7,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <format>
 #include <functional>
 #include <future>
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <ratio>
 #include <string>
 #include <string_view>
 #include <utility>

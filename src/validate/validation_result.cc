@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <format>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "parity/compare.h"

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <string>
@@ -16,6 +17,8 @@
 #include "formats/onnx/onnx_reader.h"
 #include "formats/onnx/onnx_writer.h"
 #include "graph/model.h"
+#include "parity/dtype.h"
+#include "parity/error.h"
 #include "parity/tensor.h"
 #include "tool_run.h"
 
@@ -27,14 +30,14 @@ using ::testing::HasSubstr;
 class DamagedModelTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new TestFolder;
+    shared_folder = new TestFolder;
     (void)RunTool(
         {"export", "--model-type", "mattingbase", "--output", Original()});
   }
-  static void TearDownTestSuite() { delete folder_; }
+  static void TearDownTestSuite() { delete shared_folder; }
 
-  static std::string Original() { return *folder_ / "model.onnx"; }
-  static std::string Damaged() { return *folder_ / "damaged.onnx"; }
+  static std::string Original() { return *shared_folder / "model.onnx"; }
+  static std::string Damaged() { return *shared_folder / "damaged.onnx"; }
 
   static ToolRun ValidateFile(const std::string& path) {
     return RunTool({"validate", path, "--shape", "src=1x3x64x96"});
@@ -68,9 +71,9 @@ class DamagedModelTest : public ::testing::Test {
     initializer.tensor = copy;
   }
 
-  static TestFolder* folder_;
+  static TestFolder* shared_folder;
 };
-TestFolder* DamagedModelTest::folder_ = nullptr;
+TestFolder* DamagedModelTest::shared_folder = nullptr;
 
 TEST_F(DamagedModelTest, TheUndamagedModelPasses) {
   const ToolRun run = Validate([](Model&) {});
@@ -183,7 +186,7 @@ TEST_F(DamagedModelTest, DimensionNamesThatLieFail) {
 TEST_F(DamagedModelTest, ExternalWeightsAreFoundOrMissedByName) {
   Result<Model> model = ReadOnnxModel(Original());
   ASSERT_TRUE(model.has_value());
-  const std::string path = *folder_ / "external.onnx";
+  const std::string path = *shared_folder / "external.onnx";
   ASSERT_TRUE(
       WriteOnnxModel(*model, path, {.external_data_threshold_bytes = 1'000'000})
           .has_value());

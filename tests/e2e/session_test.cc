@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "parity/dtype.h"
+#include "parity/error.h"
+#include "parity/tensor.h"
 #include "tool_run.h"
 
 namespace parity {
@@ -22,14 +25,14 @@ class SessionTest : public ::testing::Test {
   static void SetUpTestSuite() {
     // This program does not stand where the library would look for workers.
     ::setenv("ONNX_PARITY_WORKERS", PARITY_BINARY_DIR "/workers", 1);
-    folder_ = new TestFolder;
+    shared_folder = new TestFolder;
     (void)RunTool({"export", "--model-type", "mattingbase", "--output",
-                   *folder_ / "model.onnx"});
+                   *shared_folder / "model.onnx"});
   }
-  static void TearDownTestSuite() { delete folder_; }
+  static void TearDownTestSuite() { delete shared_folder; }
 
   static Result<InferenceSession> Open() {
-    return InferenceSession::Open(*folder_ / "model.onnx");
+    return InferenceSession::Open(*shared_folder / "model.onnx");
   }
   static NamedTensors Inputs(const Shape& shape) {
     NamedTensors inputs;
@@ -39,9 +42,9 @@ class SessionTest : public ::testing::Test {
     return inputs;
   }
 
-  static TestFolder* folder_;
+  static TestFolder* shared_folder;
 };
-TestFolder* SessionTest::folder_ = nullptr;
+TestFolder* SessionTest::shared_folder = nullptr;
 
 TEST_F(SessionTest, NamesAreTheFiles) {
   const auto session = Open();
@@ -74,14 +77,15 @@ TEST_F(SessionTest, AWrongRunIsAnErrorAndTheSessionGoesOn) {
 }
 
 TEST_F(SessionTest, AFileThatIsNoModelIsAnError) {
-  EXPECT_FALSE(InferenceSession::Open(*folder_ / "missing.onnx").has_value());
+  EXPECT_FALSE(
+      InferenceSession::Open(*shared_folder / "missing.onnx").has_value());
   EXPECT_FALSE(InferenceSession::Open(PARITY_TEST_DATA "/images/subject.png")
                    .has_value());
 }
 
 TEST_F(SessionTest, AWholeValidationIsOneCall) {
   ValidationOptions options;
-  options.model = *folder_ / "model.onnx";
+  options.model = *shared_folder / "model.onnx";
   options.cases.shapes["src"] = {1, 3, 32, 32};
   const auto result = Validate(options);
   ASSERT_TRUE(result.has_value()) << result.error().message;

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace parity {

@@ -29,14 +29,14 @@ Json ReadJson(const std::string& path) {
 class ValidateTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new TestFolder;
-    export_ = RunTool({"export", "--output", Model()});
+    shared_folder = new TestFolder;
+    exported = RunTool({"export", "--output", Model()});
   }
-  static void TearDownTestSuite() { delete folder_; }
-  void SetUp() override { ASSERT_EQ(export_.exit_code, 0) << export_.err; }
+  static void TearDownTestSuite() { delete shared_folder; }
+  void SetUp() override { ASSERT_EQ(exported.exit_code, 0) << exported.err; }
 
-  static std::string Model() { return *folder_ / "model.onnx"; }
-  static std::string Json1() { return *folder_ / "report.json"; }
+  static std::string Model() { return *shared_folder / "model.onnx"; }
+  static std::string Json1() { return *shared_folder / "report.json"; }
 
   // `validate MODEL … --json`.
   static ToolRun Validate(std::vector<std::string> more) {
@@ -52,11 +52,11 @@ class ValidateTest : public ::testing::Test {
     return small;
   }
 
-  static TestFolder* folder_;
-  static ToolRun export_;
+  static TestFolder* shared_folder;
+  static ToolRun exported;
 };
-TestFolder* ValidateTest::folder_ = nullptr;
-ToolRun ValidateTest::export_;
+TestFolder* ValidateTest::shared_folder = nullptr;
+ToolRun ValidateTest::exported;
 
 TEST_F(ValidateTest, ACorrectExportPassesItsWholePlan) {
   const ToolRun run = Validate({});
