@@ -15,7 +15,6 @@
 #include <system_error>
 #include <vector>
 
-#include "base/status_macros.h"
 #include "parity/error.h"
 
 namespace parity {
