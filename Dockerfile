@@ -6,7 +6,7 @@ COPY tools/packages.txt tools/
 RUN apt-get update && \
     grep -v '^#' tools/packages.txt | DEBIAN_FRONTEND=noninteractive xargs apt-get install -y --no-install-recommends
 COPY . .
-RUN cmake --preset release && cmake --build --preset release && cmake --install build/release --prefix /opt/onnx-parity
+RUN cmake --preset release && cmake --build --preset release && cmake --install build/release --prefix /usr/local
 
 FROM debian:13-slim
 # The -dev packages of the list pull in the shared libraries; only those that run are needed here.
@@ -14,6 +14,5 @@ RUN apt-get update && \
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
       libtorch2.6 libonnxruntime1.21 libopenblas0-pthread libpng16-16t64 libturbojpeg0 libnettle8t64 libhwy1t64 zlib1g && \
     rm -rf /var/lib/apt/lists/*
-COPY --from=build /opt/onnx-parity /opt/onnx-parity
-ENV PATH=/opt/onnx-parity/bin:$PATH
+COPY --from=build /usr/local /usr/local
 ENTRYPOINT ["onnx-parity"]
