@@ -37,12 +37,12 @@ is_new_debian() {
   [ "$id" = debian ] && { [ -z "$version" ] || [ "${version%%.*}" -ge 13 ]; }
 }
 
-# The host's own Debian mirror, or Debian's.
+# The host's own Debian mirror; nothing where it has none, and mmdebstrap takes Debian's.
 mirror() {
   local found
   found=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
     grep -vE '^[[:space:]]*#' | grep -oE '(https?|file)://[^] ]+/debian/?([[:space:]]|$)' | head -n 1 | tr -d '[:space:]') || true
-  echo "${found:-}"
+  echo "$found"
 }
 
 root_name() {
@@ -98,16 +98,17 @@ need_mmdebstrap() {
 
 # mmdebstrap mounts /proc, /sys and /dev inside the tree while it works: only ever in a namespace that dies with it.
 bootstrap() {
-  local target=$1 list=${packages% } keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  local target=$1 source list=${packages% } keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   local common=(--variant=apt --aptopt='APT::Install-Recommends "false"' --include="${list// /,}")
   [ -r "$keyring" ] && common+=(--keyring="$keyring")
+  source=$(mirror)
   if [ "$(id -u)" -eq 0 ]; then
     unshare --mount --propagation private -- \
-      mmdebstrap --mode=root "${common[@]}" "$suite" "$target" "$(mirror)" </dev/null >&2
+      mmdebstrap --mode=root "${common[@]}" "$suite" "$target" ${source:+"$source"} </dev/null >&2
   else
     # An ordinary user's root is built in a user namespace and unpacked with their own ownership.
     mkdir -p "$target"
-    mmdebstrap --mode=unshare "${common[@]}" "$suite" - "$(mirror)" </dev/null |
+    mmdebstrap --mode=unshare "${common[@]}" "$suite" - ${source:+"$source"} </dev/null |
       tar -x --no-same-owner -C "$target" --exclude='./dev/*'
   fi
 }
