@@ -89,6 +89,13 @@ std::vector<std::string> ContradictionNotes(const MattingConfig& config,
 Result<ReferencePlan> PlanReference(const ReferenceOptions& options,
                                     const Contract& contract) {
   ReferencePlan plan;
+  const bool is_network =
+      options.recorded.empty() && options.torchscript.empty();
+  if (!is_network && !options.network_config.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "--model-… flags configure the built-in network; they have no "
+                "meaning with --torchscript or --recorded");
+  }
   if (!options.recorded.empty()) {
     plan.kind = ReferenceKind::kRecorded;
     return plan;

@@ -84,6 +84,14 @@ TEST(ReferenceSourceTest, FlagsThatContradictTheFileAreNoted) {
                           "says that it was exported with thresholding"));
 }
 
+TEST(ReferenceSourceTest, NetworkFlagsAreForTheNetworkOnly) {
+  ReferenceOptions options;
+  options.network_config["refine_mode"] = "full";
+  options.torchscript = "m.pt";
+  EXPECT_THAT(PlanReference(options, {}).error().message,
+              HasSubstr("no meaning with --torchscript"));
+}
+
 TEST(ReferenceSourceTest, ATorchScriptIsLoadedByPathWithItsAttributes) {
   ValidationOptions options;
   options.reference.torchscript = "models/m.pt";

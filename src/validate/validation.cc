@@ -12,6 +12,7 @@
 #include <functional>
 #include <future>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <ratio>
@@ -49,6 +50,34 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
+// A limit for an output that does not exist would silently leave the intended
+// one at its default.
+Status CheckLimits(const std::map<std::string, double>& limits,
+                   std::string_view flag, const Contract& contract) {
+  for (const auto& [name, limit] : limits) {
+    if (std::ranges::contains(contract.outputs, name, &ValueInfo::name))
+      continue;
+    std::string known;
+    for (const ValueInfo& output : contract.outputs)
+      known += (known.empty() ? "" : ", ") + output.name;
+    return Fail(ErrorCode::kInvalidArgument,
+                std::format("{} {}: the model has no such output; it has {}",
+                            flag, name, known));
+  }
+  return {};
+}
+
+// Recordings bring their inputs; other wishes would silently be ignored.
+Status CheckNoCases(const CaseOptions& cases) {
+  const bool none = cases.only.empty() && cases.shapes.empty() &&
+                    cases.dimensions.empty() && cases.generator.empty() &&
+                    cases.images.empty() && cases.inputs.empty();
+  if (none) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "--recorded brings its own inputs: --case, --shape, --dim, "
+              "--generator, --inputs and --image have no meaning with it");
+}
+
 // One validation in progress.
 class Validator {
  public:
@@ -57,6 +86,10 @@ class Validator {
   Result<ValidationResult> Run() {
     const Clock::time_point start = Clock::now();
     PARITY_RETURN_IF_ERROR(ReadModel());
+    PARITY_RETURN_IF_ERROR(
+        CheckLimits(options_.output_atol, "--atol", contract_));
+    PARITY_RETURN_IF_ERROR(
+        CheckLimits(options_.output_rtol, "--rtol", contract_));
     PARITY_ASSIGN_OR_RETURN(plan_,
                             PlanReference(options_.reference, contract_));
     PARITY_RETURN_IF_ERROR(PlanInputs());
@@ -95,6 +128,7 @@ class Validator {
 
   Status PlanInputs() {
     if (plan_.kind == ReferenceKind::kRecorded) {
+      PARITY_RETURN_IF_ERROR(CheckNoCases(options_.cases));
       PARITY_ASSIGN_OR_RETURN(
           recordings_, ReadRecordings(options_.reference.recorded, contract_));
       return {};

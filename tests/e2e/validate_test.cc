@@ -202,6 +202,21 @@ TEST_F(ValidateTest, NoReferenceIsUsageNotAPass) {
   EXPECT_THAT(run.err, HasSubstr("--torchscript"));
 }
 
+TEST_F(ValidateTest, ALimitForAnOutputThatDoesNotExistIsRefused) {
+  for (const char* flag : {"--atol", "--rtol"}) {
+    const ToolRun run = Validate({flag, "phaa=0.001"});
+    EXPECT_EQ(run.exit_code, 2) << run.out;
+    EXPECT_THAT(run.err, HasSubstr("phaa: the model has no such output"));
+  }
+}
+
+TEST_F(ValidateTest, WishesThatARecordingCannotFulfilAreRefused) {
+  const ToolRun run =
+      Validate({"--recorded", "any.safetensors", "--shape", "src=1x3x8x8"});
+  EXPECT_EQ(run.exit_code, 2) << run.out;
+  EXPECT_THAT(run.err, HasSubstr("no meaning with it"));
+}
+
 TEST_F(ValidateTest, AnErrorIsAlsoInTheJsonFile) {
   EXPECT_EQ(Validate({"--provider", "NoSuchExecutionProvider"}).exit_code, 2);
   const Json json = ReadJson(Json1());
