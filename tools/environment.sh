@@ -126,7 +126,8 @@ setup_root() {
   partial="$root.partial"
   remove_tree "$partial"
   say "making a private Debian 13 root in $root (once, about two minutes and 2 GB)"
-  bootstrap "$partial" 9>&- || fail "the Debian 13 root could not be made; nothing of it will be used, run the same command to try again"
+  # The lock is inherited: should this script be killed, what it started still holds it.
+  bootstrap "$partial" || fail "the Debian 13 root could not be made; nothing of it will be used, run the same command to try again"
   mv -T "$partial" "$root"
   exec 9>&-
   say "done"
