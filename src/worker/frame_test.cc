@@ -10,10 +10,10 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 #include "base/file_mapping.h"
 #include "parity/error.h"

@@ -7,10 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <format>
@@ -223,8 +224,10 @@ TEST(SubprocessTest, KillAllWorkersKillsEachAndNothingElse) {
 }
 
 TEST(SubprocessTest, ManyThreadsStartWorkers) {
+  constexpr int kThreads = 8;
   std::vector<std::jthread> threads;
-  for (int i = 0; i < 8; ++i) {
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([i] {
       auto process = Shell(std::format("exit {}", i));
       ASSERT_TRUE(process.has_value());

@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/types.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -12,11 +14,11 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <filesystem>
 #include <format>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -79,8 +81,6 @@ Status Reach(WorkerClient& client, const std::string& stage) {
 // worker at all.
 std::set<std::string> Leftovers() {
   std::set<std::string> found;
-  const std::string fake =
-      std::filesystem::path(PARITY_FAKE_WORKER).filename().string();
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     if (entry.path().filename().string().find_first_not_of("0123456789") !=
         std::string::npos) {
