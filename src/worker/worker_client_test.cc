@@ -373,7 +373,7 @@ TEST_F(WorkerClientTest, ALimitTooSmallToStartIsAnError) {
 TEST_F(WorkerClientTest, AnErrorReplyLeavesTheWorkerUsable) {
   WorkerClient client(Options());
   ASSERT_TRUE(client.Load({}).has_value());
-  const pid_t pid = client.pid();
+  const auto pid = client.pid();
   const auto run =
       client.Run({.inputs = Inputs(), .output_names = {"nowhere"}});
   ASSERT_FALSE(run.has_value());
