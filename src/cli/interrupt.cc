@@ -15,10 +15,11 @@ namespace {
 std::atomic<bool> interrupted{false};
 
 extern "C" void HandleSignal(int /*signal*/) {
+  // Told first: whoever then sees a dead worker knows why it died.
+  const bool again = interrupted.exchange(true);
   KillAllWorkers();
   RemoveTemporaryFiles();
-  if (interrupted.exchange(true))
-    ::_exit(static_cast<int>(ExitCode::kInterrupted));
+  if (again) ::_exit(static_cast<int>(ExitCode::kInterrupted));
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ constexpr const char* kFooter =
 
 ExitCode Report(const Result<ExitCode>& outcome) {
   if (outcome) return *outcome;
-  if (outcome.error().code == ErrorCode::kInterrupted) {
+  // After a signal every other error is only its consequence.
+  if (Interrupted() || outcome.error().code == ErrorCode::kInterrupted) {
     std::println(stderr, "onnx-parity: interrupted");
     return ExitCode::kInterrupted;
   }

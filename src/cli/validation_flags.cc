@@ -312,9 +312,8 @@ Result<ExitCode> RunValidation(const ValidationFlags& flags,
   options.progress = [&](std::string_view text) { progress.Show(text); };
   const Result<ValidationResult> result = Validate(options);
   progress.Clear();
-  const bool interrupted =
-      !result && result.error().code == ErrorCode::kInterrupted;
-  if (json && !interrupted) {
+  if (!result && Interrupted()) return std::unexpected(result.error());
+  if (json) {
     PARITY_RETURN_IF_ERROR(json->Write(
         result ? FormatJsonReport(*result, options, command_line)
                : FormatJsonError(result.error(), options, command_line)));
