@@ -58,19 +58,26 @@ NamedTensor Row(const std::string& name, const std::vector<float>& values) {
               std::span(values))};
 }
 
+const std::map<std::string, double> kNoLimits;
+
+CaseContext ContextOf(Backend& reference, Backend& candidate,
+                      const Contract& contract,
+                      const std::map<std::string, double>& atol = kNoLimits) {
+  return {.reference = reference,
+          .candidate = candidate,
+          .contract = contract,
+          .tolerance = {},
+          .output_atol = atol,
+          .output_rtol = kNoLimits,
+          .floating_dtype = {},
+          .progress = [](std::string_view) {}};
+}
+
 CaseResult Compare(NamedTensors expected, NamedTensors actual,
                    const Contract& contract = {}) {
   FakeBackend reference("reference", std::move(expected));
   FakeBackend candidate("candidate", std::move(actual));
-  const std::map<std::string, double> none;
-  const CaseContext context{.reference = reference,
-                            .candidate = candidate,
-                            .contract = contract,
-                            .tolerance = {},
-                            .output_atol = none,
-                            .output_rtol = none,
-                            .floating_dtype = {},
-                            .progress = [](std::string_view) {}};
+  const CaseContext context = ContextOf(reference, candidate, contract);
   return RunCase(context, "case", RunRequest{})->result;
 }
 
@@ -113,16 +120,9 @@ TEST(CaseRunnerTest, ADifferenceOfExactlyTheLimitFails) {
     FakeBackend reference("reference", {Row("y", {0})});
     FakeBackend candidate("candidate", {Row("y", {0.5F})});
     const std::map<std::string, double> limits = {{"y", atol}};
-    const std::map<std::string, double> none;
     const Contract contract;
-    const CaseContext context{.reference = reference,
-                              .candidate = candidate,
-                              .contract = contract,
-                              .tolerance = {},
-                              .output_atol = limits,
-                              .output_rtol = none,
-                              .floating_dtype = {},
-                              .progress = [](std::string_view) {}};
+    const CaseContext context =
+        ContextOf(reference, candidate, contract, limits);
     return RunCase(context, "case", RunRequest{})->result.passed();
   };
   EXPECT_FALSE(run(0.5));
@@ -147,16 +147,8 @@ TEST(CaseRunnerTest, ChangedInputsAreNoted) {
   FakeBackend reference("reference", {Row("y", {1})});
   FakeBackend candidate("candidate", {Row("y", {1})});
   reference.result().changed_inputs = {"x"};
-  const std::map<std::string, double> none;
   const Contract contract;
-  const CaseContext context{.reference = reference,
-                            .candidate = candidate,
-                            .contract = contract,
-                            .tolerance = {},
-                            .output_atol = none,
-                            .output_rtol = none,
-                            .floating_dtype = {},
-                            .progress = [](std::string_view) {}};
+  const CaseContext context = ContextOf(reference, candidate, contract);
   EXPECT_THAT(
       RunCase(context, "case", RunRequest{})->notes,
       ElementsAre(
