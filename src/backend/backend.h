@@ -8,11 +8,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
+#include "tensor/value_sketch.h"
 
 namespace parity {
 
@@ -32,13 +35,18 @@ struct LoadRequest {
   // attributes to set (name → value as text).
   std::map<std::string, std::string> attributes{};
   NamedTensors weights{};
-  // kNetwork and kTorchScript: the dtype parameters are converted to; kept as
-  // they are for kTorchScript when empty.
+  // The dtype parameters are converted to, and floating values computed in.
+  // Empty: kNetwork float32, the others as they are. ONNX Runtime has no choice
+  // and ignores it.
   std::string precision{};  // "float32", "float16", "float64" or empty
   // Runtime options, ignored by sides that have none of the kind.
   int threads = 0;         // 0 = one per core
   std::string provider{};  // "CPUExecutionProvider", …; empty = the CPU
-  std::string optimization = "all";        // disabled, basic, extended, all
+  std::string optimization = "all";  // disabled, basic, extended, all
+  std::vector<std::string> disabled_optimizers{};  // of ONNX Runtime, by name
+  // kOnnx: values of the main graph that runs may ask for beside the outputs.
+  // Whoever fuses nodes must know them before.
+  std::vector<std::string> taps{};
   std::string runtime_library{};           // path; empty = the system's
   std::string reference_kernels = "auto";  // auto, onednn, native
 };
@@ -62,6 +70,22 @@ struct RunRequest {
   // (backend/shared_tensors.h): workers get it as it is, without a copy.
   std::shared_ptr<const SharedTensors> shared_inputs{};
   std::vector<std::string> output_names{};  // empty = all
+  bool trace = false;  // also describe what was computed on the way; for sides
+                       // that can, the others ignore it
+};
+
+// One value that was computed on the way to the outputs, in order.
+struct TracedValue {
+  std::string name{};    // ONNX: of the value; PyTorch: empty
+  std::string op{};      // "Conv"; PyTorch: "aten::convolution"
+  std::string module{};  // PyTorch: path of the module that computed it,
+                         // "backbone.layer1.0.conv1"; ONNX: name of the node
+  DType dtype = DType::kFloat32;
+  Shape shape{};
+  ValueSketch sketch{};
+  // Given for integers and booleans, and for operators with steps (round,
+  // floor, ceil, sign), of up to 16 MiB each.
+  std::optional<Tensor> tensor{};
 };
 
 struct RunResult {
@@ -70,6 +94,7 @@ struct RunResult {
   std::vector<std::string>
       changed_inputs{};             // inputs whose bytes differ after the run
   std::int64_t peak_rss_bytes = 0;  // of the process that ran it
+  std::vector<TracedValue> trace{};
 };
 
 class Backend {

@@ -15,6 +15,7 @@
 
 #include "backend/backend.h"
 #include "base/status_macros.h"
+#include "parity/dtype.h"
 #include "parity/error.h"
 
 namespace parity {
@@ -93,6 +94,34 @@ class Members {
     }
     return member->get<double>();
   }
+  bool Boolean(const char* key) {
+    const Json* const member = Find(key, Json::value_t::boolean);
+    return member != nullptr && member->get<bool>();
+  }
+  std::vector<std::int64_t> Integers(const char* key) {
+    std::vector<std::int64_t> integers;
+    const Json* const member = Find(key, Json::value_t::array);
+    if (member == nullptr) return integers;
+    for (const Json& entry : *member) {
+      if (entry.is_number_integer()) {
+        integers.push_back(entry.get<std::int64_t>());
+      } else {
+        Refuse(key);
+      }
+    }
+    return integers;
+  }
+  // The objects of an array; null when it is none.
+  const Json* Objects(const char* key) {
+    const Json* const member = Find(key, Json::value_t::array);
+    if (member == nullptr) return nullptr;
+    for (const Json& entry : *member) {
+      if (entry.is_object()) continue;
+      Refuse(key);
+      return nullptr;
+    }
+    return member;
+  }
   std::vector<std::string> Strings(const char* key) {
     std::vector<std::string> strings;
     const Json* const member = Find(key, Json::value_t::array);
@@ -170,6 +199,8 @@ Json LoadMembers(const LoadRequest& load) {
           {"threads", load.threads},
           {"provider", load.provider},
           {"optimization", load.optimization},
+          {"disabled_optimizers", load.disabled_optimizers},
+          {"taps", load.taps},
           {"runtime_library", load.runtime_library},
           {"reference_kernels", load.reference_kernels}};
 }
@@ -186,9 +217,42 @@ LoadRequest DecodeLoad(Members& members) {
   load.threads = static_cast<int>(members.Integer("threads"));
   load.provider = members.String("provider");
   load.optimization = members.String("optimization");
+  load.disabled_optimizers = members.Strings("disabled_optimizers");
+  load.taps = members.Strings("taps");
   load.runtime_library = members.String("runtime_library");
   load.reference_kernels = members.String("reference_kernels");
   return load;
+}
+
+Json TraceMembers(const std::vector<TracedValue>& trace) {
+  Json values = Json::array();
+  for (const TracedValue& value : trace) {
+    values.push_back({{"name", value.name},
+                      {"op", value.op},
+                      {"module", value.module},
+                      {"dtype", Name(value.dtype)},
+                      {"shape", value.shape}});
+  }
+  return values;
+}
+
+Result<std::vector<TracedValue>> DecodeTrace(Members& members) {
+  std::vector<TracedValue> trace;
+  const Json* const values = members.Objects("trace");
+  if (values == nullptr) return trace;
+  for (const Json& object : *values) {
+    Members value(object);
+    TracedValue next{.name = value.String("name"),
+                     .op = value.String("op"),
+                     .module = value.String("module")};
+    const std::optional<DType> dtype = DTypeFromName(value.String("dtype"));
+    if (!dtype) value.Refuse("dtype");
+    next.dtype = dtype.value_or(DType::kFloat32);
+    next.shape = value.Integers("shape");
+    PARITY_RETURN_IF_ERROR(value.status());
+    trace.push_back(std::move(next));
+  }
+  return trace;
 }
 
 }  // namespace
@@ -205,6 +269,7 @@ std::string Encode(const WorkerRequest& request) {
       break;
     case RequestKind::kRun:
       object["outputs"] = request.output_names;
+      object["trace"] = request.trace;
       break;
     case RequestKind::kQuit:
       break;
@@ -226,10 +291,12 @@ std::string Encode(const LoadResult& reply) {
 }
 
 std::string Encode(const RunReply& reply) {
-  return Text({{"outputs", reply.output_names},
-               {"changed_inputs", reply.changed_inputs},
-               {"run_ms", reply.run_ms},
-               {"peak_rss_bytes", reply.peak_rss_bytes}});
+  Json object = {{"outputs", reply.output_names},
+                 {"changed_inputs", reply.changed_inputs},
+                 {"run_ms", reply.run_ms},
+                 {"peak_rss_bytes", reply.peak_rss_bytes}};
+  if (!reply.trace.empty()) object["trace"] = TraceMembers(reply.trace);
+  return Text(object);
 }
 
 std::string Encode(const Error& error) {
@@ -256,6 +323,7 @@ Result<WorkerRequest> DecodeRequest(std::string_view text) {
       break;
     case RequestKind::kRun:
       request.output_names = members.Strings("outputs");
+      request.trace = members.Boolean("trace");
       break;
     case RequestKind::kQuit:
       break;
@@ -295,6 +363,9 @@ Result<RunReply> DecodeRunReply(std::string_view text) {
   reply.changed_inputs = members.Strings("changed_inputs");
   reply.run_ms = members.Number("run_ms");
   reply.peak_rss_bytes = members.Integer("peak_rss_bytes");
+  if (object.contains("trace")) {
+    PARITY_ASSIGN_OR_RETURN(reply.trace, DecodeTrace(members));
+  }
   PARITY_RETURN_IF_ERROR(members.status());
   return reply;
 }

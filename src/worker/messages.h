@@ -14,7 +14,7 @@
 namespace parity {
 
 // Raised with every change that an older worker would misunderstand.
-inline constexpr int kProtocolVersion = 1;
+inline constexpr int kProtocolVersion = 2;
 
 enum class RequestKind : std::uint8_t { kHello, kLoad, kRun, kQuit };
 
@@ -24,6 +24,7 @@ struct WorkerRequest {
   std::int64_t memory_limit_bytes = 0;  // kHello; 0 = none
   LoadRequest load{};                   // kLoad; its weights travel beside it
   std::vector<std::string> output_names{};  // kRun; its inputs travel beside it
+  bool trace = false;                       // kRun
 };
 
 struct HelloReply {
@@ -37,6 +38,7 @@ struct RunReply {
   std::vector<std::string> changed_inputs{};
   double run_ms = 0;
   std::int64_t peak_rss_bytes = 0;
+  std::vector<TracedValue> trace{};  // without sketches and tensors
 };
 
 [[nodiscard]] std::string Encode(const WorkerRequest& request);

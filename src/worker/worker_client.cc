@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <format>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +24,7 @@
 #include "worker/last_words.h"
 #include "worker/messages.h"
 #include "worker/subprocess.h"
+#include "worker/trace_tensors.h"
 
 namespace parity {
 namespace {
@@ -54,9 +57,12 @@ std::string LastWordsClause(std::string_view words) {
 // The tensors that came with a reply, in the order it names them.
 Result<NamedTensors> InOrder(const NamedTensors& tensors,
                              const std::vector<std::string>& names) {
-  if (tensors.size() != names.size()) {
-    return Fail(ErrorCode::kCorrupt, std::format("{} outputs for {} names",
-                                                 tensors.size(), names.size()));
+  const std::ptrdiff_t count = std::ranges::count_if(
+      tensors,
+      [](const NamedTensor& tensor) { return !IsTraceTensor(tensor.name); });
+  if (count != std::ssize(names)) {
+    return Fail(ErrorCode::kCorrupt,
+                std::format("{} outputs for {} names", count, names.size()));
   }
   NamedTensors ordered;
   ordered.reserve(names.size());
@@ -143,10 +149,11 @@ Result<RunResult> WorkerClient::Run(const RunRequest& request) {
   }
   PARITY_ASSIGN_OR_RETURN(const std::shared_ptr<const SharedTensors> inputs,
                           InputImage(request));
-  PARITY_ASSIGN_OR_RETURN(
-      Frame frame,
-      Call({.kind = RequestKind::kRun, .output_names = request.output_names},
-           inputs->descriptor(), kRunning));
+  PARITY_ASSIGN_OR_RETURN(Frame frame,
+                          Call({.kind = RequestKind::kRun,
+                                .output_names = request.output_names,
+                                .trace = request.trace},
+                               inputs->descriptor(), kRunning));
   auto reply = DecodeRunReply(frame.text);
   if (!reply) return std::unexpected(ReplyError(reply.error(), kRunning));
   const auto image =
@@ -156,10 +163,13 @@ Result<RunResult> WorkerClient::Run(const RunRequest& request) {
   auto outputs = InOrder((*image)->tensors(), reply->output_names);
   if (!outputs)
     return std::unexpected(BrokeProtocol(outputs.error().message, kRunning));
+  if (Status traced = CompleteTrace((*image)->tensors(), reply->trace); !traced)
+    return std::unexpected(BrokeProtocol(traced.error().message, kRunning));
   return RunResult{.outputs = *std::move(outputs),
                    .run_ms = reply->run_ms,
                    .changed_inputs = std::move(reply->changed_inputs),
-                   .peak_rss_bytes = reply->peak_rss_bytes};
+                   .peak_rss_bytes = reply->peak_rss_bytes,
+                   .trace = std::move(reply->trace)};
 }
 
 void WorkerClient::Kill() {

@@ -26,6 +26,7 @@
 #include "worker/frame.h"
 #include "worker/messages.h"
 #include "worker/subprocess.h"
+#include "worker/trace_tensors.h"
 
 namespace parity {
 namespace {
@@ -83,7 +84,8 @@ Result<Reply> Run(Backend& backend, WorkerRequest request, Frame frame) {
   PARITY_ASSIGN_OR_RETURN(
       const auto inputs,
       SharedTensors::Open(std::move(frame.descriptor), "the inputs"));
-  RunRequest run{.output_names = std::move(request.output_names)};
+  RunRequest run{.output_names = std::move(request.output_names),
+                 .trace = request.trace};
   PARITY_ASSIGN_OR_RETURN(run.inputs, inputs->CopyOnWrite());
   PARITY_ASSIGN_OR_RETURN(RunResult result, backend.Run(run));
   RunReply reply{.output_names = {},
@@ -95,6 +97,8 @@ Result<Reply> Run(Backend& backend, WorkerRequest request, Frame frame) {
   }
   for (const NamedTensor& output : result.outputs)
     reply.output_names.push_back(output.name);
+  PARITY_RETURN_IF_ERROR(AppendTrace(result.trace, result.outputs));
+  reply.trace = std::move(result.trace);
   PARITY_ASSIGN_OR_RETURN(auto outputs,
                           SharedTensors::Make(result.outputs, "outputs"));
   reply.peak_rss_bytes = PeakRssBytes();
