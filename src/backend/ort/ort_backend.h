@@ -21,11 +21,14 @@ class OrtBackend : public Backend {
 
   [[nodiscard]] std::string name() const override { return "ONNX Runtime"; }
 
-  // Takes `path`, `threads`, `provider`, `optimization` and `runtime_library`
-  // of the request. Errors: kNotFound for the library or the model,
-  // kInvalidArgument for an unknown provider (listing the library's) or
-  // optimization, kUnsupported for other kinds of models, kBackend with ONNX
-  // Runtime's text.
+  // Takes `path`, `threads`, `provider`, `optimization`, `disabled_optimizers`,
+  // `taps` and `runtime_library` of the request. Taps are no outputs: a run
+  // returns them when it asks for them by name. With taps the model is read and
+  // written again in memory, all its weights inside. Errors: kNotFound for the
+  // library, the model or a tap, kInvalidArgument for an unknown provider
+  // (listing the library's) or optimization, kUnsupported for other kinds of
+  // models and for taps of a model beyond 2 GB, kBackend with ONNX Runtime's
+  // text.
   [[nodiscard]] Result<LoadResult> Load(const LoadRequest& request) override;
 
   // Inputs are not copied. Errors: kUnsupported for an output that is no tensor
