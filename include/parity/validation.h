@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "parity/compare.h"
+#include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/tolerance.h"
@@ -62,6 +63,9 @@ struct CaseOptions {
   std::vector<std::filesystem::path>
       inputs;  // .safetensors, .npz or test_data_set folders
   std::uint64_t seed = 0;
+  // Further cases are made from the first one given by `inputs`: other sizes of
+  // the axes the model leaves open, batch 2 and 3, suspect values.
+  bool vary = false;
 };
 
 struct WorkerLimits {
@@ -80,6 +84,11 @@ struct ValidationOptions {
   std::map<std::string, double>
       output_atol;  // per output, instead of tolerance.atol
   std::map<std::string, double> output_rtol;
+  Criterion criterion = Criterion::kMaxDiff;
+  Explain explain = Explain::kAuto;
+  bool strict_ties = false;  // a selection between equal scores that came out
+                             // otherwise is a failure, too
+  std::filesystem::path repro;  // folder to write the culprit to; empty: none
   const std::atomic<bool>* interrupted =
       nullptr;  // set to stop early with kInterrupted
   std::function<void(std::string_view)>
@@ -95,6 +104,10 @@ struct OutputResult {
   std::vector<std::string>
       contract_failures;  // when not empty nothing was subtracted
   std::optional<Comparison> comparison;
+  Criterion criterion = Criterion::kMaxDiff;
+  std::optional<ErrorBudget> budget;  // where it was measured
+  bool excused_as_tie = false;  // differs only where a selection between equal
+                                // scores came out otherwise
   [[nodiscard]] bool passed() const;
 };
 
@@ -115,6 +128,8 @@ struct CaseResult {
   double reference_run_ms = 0;
   double candidate_run_ms = 0;
   double compare_ms = 0;
+  // Set when a side could not run this case; nothing was compared then.
+  std::optional<Error> error = {};
   [[nodiscard]] bool passed()
       const;  // nothing failed; says nothing about outputs without elements
 };
@@ -130,8 +145,8 @@ struct SideDescription {
 enum class Verdict : std::uint8_t {
   kPassed,
   kFailed,
-  kUndecided,  // an output had no elements in any case: nothing was compared,
-               // so nothing can be said
+  kUndecided,  // an output had no elements in any case, or a side could not be
+               // loaded or run: nothing was compared, so nothing can be said
 };
 
 struct ValidationResult {
@@ -146,6 +161,14 @@ struct ValidationResult {
   std::vector<std::string> notes;  // what the user should know, a line each
   std::vector<CaseResult> cases;
   double total_ms = 0;
+  double explain_ms = 0;
+  std::vector<Finding> findings;  // most important first
+  // Set when a side could not be loaded or run.
+  std::optional<Error> error = {};
+
+  // Of the most important finding. Nothing when both sides are equal, or when
+  // nothing is known.
+  [[nodiscard]] std::optional<Cause> cause() const;
 
   [[nodiscard]] Verdict verdict() const;
   // Why it did not pass, most important first: broken promises about names,
@@ -155,8 +178,9 @@ struct ValidationResult {
 };
 
 // Runs both sides in worker processes and compares them. A difference is a
-// result; an error means that nothing can be said about the model (unreadable
-// files, unusable options, a worker that died): never both.
+// result, and so is a model that does not load or run: ValidationResult::error
+// says why, its findings whose fault it is. An error is one of the caller's
+// (unusable options, files of his that cannot be read), or kInterrupted.
 [[nodiscard]] Result<ValidationResult> Validate(
     const ValidationOptions& options);
 

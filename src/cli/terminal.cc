@@ -35,6 +35,10 @@ Colors StdoutColors() {
   return TakesColors(STDOUT_FILENO) ? Colors::kAnsi : Colors::kNever;
 }
 
+Colors StderrColors() {
+  return TakesColors(STDERR_FILENO) ? Colors::kAnsi : Colors::kNever;
+}
+
 void PrintError(std::string_view message) {
   PrintMessage("error", "\x1b[31m", message);
 }

@@ -11,6 +11,8 @@ namespace parity {
 // ANSI colours for a terminal on standard output, unless NO_COLOR is set or
 // TERM is "dumb".
 [[nodiscard]] Colors StdoutColors();
+// The same for standard error.
+[[nodiscard]] Colors StderrColors();
 
 // "onnx-parity: error: …" on standard error, red on a terminal.
 void PrintError(std::string_view message);

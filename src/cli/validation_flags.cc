@@ -23,6 +23,7 @@
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
+#include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/validation.h"
@@ -207,7 +208,41 @@ void AddValidationFlags(CLI::App& command, ValidationFlags& flags) {
       ->take_all()
       ->type_name("INPUT=FILE");
 
+  command
+      .add_flag("--vary", options.cases.vary,
+                "After the first case, also run variations of it: other sizes "
+                "of the axes the model leaves open, batch 2 and 3, suspect "
+                "values")
+      ->group(cases);
+
   const std::string verdict = "Verdict";
+  command
+      .add_option("--criterion", flags.criterion,
+                  "What passes: max-diff (every difference below its limit) or "
+                  "noise (no difference beyond float rounding, measured "
+                  "against float64)")
+      ->group(verdict)
+      ->capture_default_str()
+      ->check(CLI::IsMember({"max-diff", "noise"}))
+      ->type_name("NAME");
+  command
+      .add_option("--explain", flags.explain,
+                  "Find the cause of differences: auto (of failures and of what "
+                  "is beyond rounding), always, never")
+      ->group(verdict)
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN");
+  command
+      .add_flag("--strict-ties", options.strict_ties,
+                "Fail when a selection between equal scores came out otherwise")
+      ->group(verdict);
+  command
+      .add_option("--repro", options.repro,
+                  "Write the culprit as a model of its own with its inputs and "
+                  "outputs, when there is one")
+      ->group(verdict)
+      ->type_name("FOLDER");
   command
       .add_option("--atol", flags.atol,
                   "Limit for |candidate - reference|, for all outputs (0.005) "
@@ -295,6 +330,11 @@ Result<ValidationOptions> ToOptions(const ValidationFlags& flags) {
     PARITY_ASSIGN_OR_RETURN(options.limits.memory_bytes,
                             ParseBytes(flags.memory_limit));
   }
+  options.criterion =
+      flags.criterion == "noise" ? Criterion::kNoise : Criterion::kMaxDiff;
+  options.explain = flags.explain == "always"  ? Explain::kAlways
+                    : flags.explain == "never" ? Explain::kNever
+                                               : Explain::kAuto;
   options.interrupted = &Interrupted();
   return options;
 }
@@ -320,6 +360,12 @@ Result<ExitCode> RunValidation(const ValidationFlags& flags,
     PARITY_RETURN_IF_ERROR(json->Commit());
   }
   if (!result) return std::unexpected(result.error());
+  if (result->error) {
+    // What could be learnt about it, then the error as any other.
+    std::print(stderr, "{}",
+               FormatFindings(result->findings, StderrColors()));
+    return std::unexpected(*result->error);
+  }
   std::print("{}", FormatConsoleReport(*result, StdoutColors()));
   return ExitCodeOf(result->verdict());
 }

@@ -23,6 +23,8 @@ struct ValidationFlags {
   std::vector<std::string> shapes;      // "src=1x3x720x1280"
   std::vector<std::string> dimensions;  // "height=720"
   std::vector<std::string> images;      // "src=photo.png"
+  std::string criterion = "max-diff";
+  std::string explain = "auto";
   double timeout_seconds = 600;
   std::string memory_limit;  // "2GB", "750MB", bytes
   std::filesystem::path json;

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <format>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "parity/compare.h"
+#include "parity/diagnosis.h"
 #include "parity/tensor.h"
 #include "parity/tolerance.h"
 #include "parity/validation.h"
@@ -49,6 +51,8 @@ std::string Limit(const Tolerance& tolerance) {
 
 std::string Outcome(const OutputResult& output, Colors colors) {
   if (!output.passed()) return Paint("FAIL", kRed, colors);
+  if (output.excused_as_tie && output.comparison->mismatch_count > 0)
+    return Paint("tie", kYellow, colors);
   if (output.comparison->element_count == 0)
     return Paint("nothing to compare", kYellow, colors);
   return Paint("ok", kGreen, colors);
@@ -57,6 +61,29 @@ std::string Outcome(const OutputResult& output, Colors colors) {
 std::string NonFinite(const NonFiniteCounts& counts) {
   return std::format("{} NaN, {} +inf, {} -inf", counts.nan,
                      counts.positive_infinity, counts.negative_infinity);
+}
+
+// "reference 5.7e-08, export 0.00047, runtime 4.8e-08": who moved.
+std::string Budget(const OutputResult& output) {
+  if (!output.budget || (!output.budget->exported && !output.budget->reference))
+    return "";
+  std::string legs;
+  const auto add = [&](std::string_view name,
+                       const std::optional<ErrorSize>& error) {
+    if (!error) return;
+    legs += std::format("{}{} {:.3g}", legs.empty() ? "" : ", ", name,
+                        error->max);
+    if (error->nonfinite_disagreements > 0)
+      legs += std::format(" (and {} elements not finite on one side)",
+                          error->nonfinite_disagreements);
+    if (error->mismatches > 0)
+      legs += std::format(" ({} elements differ)", error->mismatches);
+  };
+  add("reference", output.budget->reference);
+  add("export", output.budget->exported);
+  add("runtime", output.budget->runtime);
+  return std::format("    {}: error of the {}; rounding explains {:.3g}\n",
+                     output.name, legs, output.budget->noise_max);
 }
 
 // Lines below the table about one output; empty for most.
@@ -78,7 +105,7 @@ std::string Remarks(const OutputResult& output) {
     text += std::format("    {}: {} on both sides, at the same places\n",
                         output.name, NonFinite(comparison.expected_nonfinite));
   }
-  return text;
+  return text + Budget(output);
 }
 
 std::vector<std::string> Row(const OutputResult& output, Colors colors) {
@@ -120,6 +147,9 @@ std::string InputsLine(const std::vector<InputDescription>& inputs) {
 std::string FormatCase(const CaseResult& result, Colors colors) {
   std::string text =
       std::format("\n{}: {}\n", result.name, InputsLine(result.inputs));
+  if (result.error)
+    text += std::format("  {} the candidate does not run: {}\n",
+                        Paint("FAIL", kRed, colors), result.error->message);
   for (const std::string& failure : result.contract_failures) {
     text += std::format("  {} {}\n", Paint("FAIL", kRed, colors), failure);
   }
@@ -141,6 +171,27 @@ std::string Side(std::string_view label, const SideDescription& side) {
                      side.kernels.empty() ? "" : "; " + side.kernels);
 }
 
+std::string FormatFinding(const Finding& finding, Colors colors) {
+  std::string text = std::format(
+      "{} {}\n",
+      Paint(std::format("{} ({})", Name(finding.cause),
+                        finding.confidence == Confidence::kCertain ? "certain"
+                                                                   : "likely"),
+            finding.fails ? kRed : kYellow, colors),
+      finding.message);
+  if (!finding.case_name.empty())
+    text += std::format("  case: {}\n", finding.case_name);
+  if (!finding.node.empty()) {
+    text += std::format("  node: {}{}{}\n", finding.node,
+                        finding.op.empty() ? "" : " (" + finding.op + ")",
+                        finding.module.empty() ? ""
+                                               : ", module " + finding.module);
+  }
+  for (const Evidence& entry : finding.evidence)
+    text += std::format("  {}: {}\n", entry.name, entry.value);
+  return text;
+}
+
 std::string VerdictLine(const ValidationResult& result, Colors colors) {
   if (result.verdict() == Verdict::kPassed)
     return Paint("Validation passed.", kGreen, colors) + "\n";
@@ -160,6 +211,19 @@ std::string VerdictLine(const ValidationResult& result, Colors colors) {
 
 }  // namespace
 
+std::string FormatFindings(const std::vector<Finding>& findings,
+                           Colors colors) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    // Rounding that nobody asked about is no news.
+    if (!finding.fails && finding.cause == Cause::kRounding &&
+        finding.evidence.empty())
+      continue;
+    text += "\n" + FormatFinding(finding, colors);
+  }
+  return text;
+}
+
 std::string FormatConsoleReport(const ValidationResult& result, Colors colors) {
   std::string text =
       std::format("model      {} (opset {}, {})\n", result.model_path,
@@ -170,6 +234,7 @@ std::string FormatConsoleReport(const ValidationResult& result, Colors colors) {
     text += std::format("{} {}\n", Paint("note", kYellow, colors), note);
   for (const CaseResult& entry : result.cases)
     text += FormatCase(entry, colors);
+  text += FormatFindings(result.findings, colors);
   text += "\n" + VerdictLine(result, colors);
   return text;
 }

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "parity/diagnosis.h"
 #include "parity/validation.h"
 
 namespace parity {
@@ -15,6 +17,10 @@ enum class Colors : std::uint8_t { kNever, kAnsi };
 // "Could not tell: …" and a newline.
 [[nodiscard]] std::string FormatConsoleReport(const ValidationResult& result,
                                               Colors colors);
+
+// The findings alone, for runs that could not tell. Empty when there are none.
+[[nodiscard]] std::string FormatFindings(const std::vector<Finding>& findings,
+                                         Colors colors);
 
 }  // namespace parity
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "base/version.h"
 #include "parity/compare.h"
+#include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/tolerance.h"
@@ -57,6 +59,77 @@ Json ToJson(const Comparison& comparison, const Shape& shape) {
           {"nonfinite_disagreements", comparison.nonfinite_disagreements}};
 }
 
+Json ToJson(const ErrorSize& error) {
+  return {{"rms", Number(error.rms)},
+          {"max", Number(error.max)},
+          {"nonfinite_disagreements", error.nonfinite_disagreements},
+          {"mismatches", error.mismatches}};
+}
+
+Json ToJson(const std::optional<ErrorSize>& error) {
+  return error ? ToJson(*error) : Json(nullptr);
+}
+
+std::string_view Name(NoiseVerdict verdict) {
+  switch (verdict) {
+    case NoiseVerdict::kWithin:
+      return "within";
+    case NoiseVerdict::kBeyond:
+      return "beyond";
+    case NoiseVerdict::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+Json ToJson(const ErrorBudget& budget) {
+  return {{"noise", Name(budget.verdict)},
+          {"times_noise", Number(budget.TimesNoise())},
+          {"noise_rms", Number(budget.noise_rms)},
+          {"noise_max", Number(budget.noise_max)},
+          {"scale_rms", Number(budget.scale_rms)},
+          {"scale_max", Number(budget.scale_max)},
+          {"total", ToJson(budget.total)},
+          {"reference_error", ToJson(budget.reference)},
+          {"export_error", ToJson(budget.exported)},
+          {"runtime_error", ToJson(budget.runtime)}};
+}
+
+Json TextOrNull(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json ToJson(const Finding& finding) {
+  Json evidence = Json::array();
+  for (const Evidence& entry : finding.evidence)
+    evidence.push_back({{"name", entry.name}, {"value", entry.value}});
+  return {{"cause", Name(finding.cause)},
+          {"confidence", finding.confidence == Confidence::kCertain
+                             ? "certain"
+                             : "likely"},
+          {"fails", finding.fails},
+          {"message", finding.message},
+          {"case", TextOrNull(finding.case_name)},
+          {"outputs", finding.outputs},
+          {"node", TextOrNull(finding.node)},
+          {"op", TextOrNull(finding.op)},
+          {"module", TextOrNull(finding.module)},
+          {"evidence", std::move(evidence)}};
+}
+
+// What the most important finding says, for those who want one word.
+void AddCause(const std::vector<Finding>& findings, Json& json) {
+  json["cause"] = findings.empty() ? Json(nullptr)
+                                   : Json(Name(findings.front().cause));
+  json["node"] =
+      findings.empty() ? Json(nullptr) : TextOrNull(findings.front().node);
+  json["module"] =
+      findings.empty() ? Json(nullptr) : TextOrNull(findings.front().module);
+  json["findings"] = Json::array();
+  for (const Finding& finding : findings)
+    json["findings"].push_back(ToJson(finding));
+}
+
 Json ToJson(const OutputResult& output) {
   return {{"name", output.name},
           {"passed", output.passed()},
@@ -68,7 +141,9 @@ Json ToJson(const OutputResult& output) {
           {"contract_failures", output.contract_failures},
           {"comparison", output.comparison
                              ? ToJson(*output.comparison, output.shape)
-                             : Json(nullptr)}};
+                             : Json(nullptr)},
+          {"tie", output.excused_as_tie},
+          {"budget", output.budget ? ToJson(*output.budget) : Json(nullptr)}};
 }
 
 Json ToJson(const CaseResult& result) {
@@ -85,6 +160,7 @@ Json ToJson(const CaseResult& result) {
   return {{"name", result.name},
           {"passed", result.passed()},
           {"inputs", std::move(inputs)},
+          {"error", result.error ? Json(result.error->message) : Json(nullptr)},
           {"contract_failures", result.contract_failures},
           {"outputs", std::move(outputs)},
           {"reference_run_ms", Number(result.reference_run_ms)},
@@ -129,6 +205,9 @@ Json Header(std::string_view verdict, const ValidationOptions& options,
             {"rtol", Number(options.tolerance.rtol)},
             {"output_atol", options.output_atol},
             {"output_rtol", options.output_rtol},
+            {"criterion",
+             options.criterion == Criterion::kNoise ? "noise" : "max-diff"},
+            {"strict_ties", options.strict_ties},
             {"timeout_ms", options.limits.timeout.count()},
             {"memory_limit_bytes", options.limits.memory_bytes}}}};
 }
@@ -144,6 +223,8 @@ std::string FormatJsonReport(const ValidationResult& result,
                              const std::vector<std::string>& command_line) {
   Json json = Header(VerdictName(result.verdict()), options, command_line);
   json["reasons"] = result.Reasons();
+  if (result.error) json["error"] = result.error->message;
+  AddCause(result.findings, json);
   json["model"] = {{"path", result.model_path},
                    {"sha256", result.model_sha256},
                    {"bytes", result.model_bytes},
@@ -157,6 +238,7 @@ std::string FormatJsonReport(const ValidationResult& result,
   json["cases"] = Json::array();
   for (const CaseResult& entry : result.cases)
     json["cases"].push_back(ToJson(entry));
+  json["explain_ms"] = Number(result.explain_ms);
   json["total_ms"] = Number(result.total_ms);
   return Text(json);
 }
@@ -167,6 +249,7 @@ std::string FormatJsonError(const Error& error,
   Json json = Header("error", options, command_line);
   json["model"] = {{"path", options.model.string()}};
   json["reasons"] = {error.message};
+  AddCause({}, json);
   json["error"] = error.message;
   return Text(json);
 }

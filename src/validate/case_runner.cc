@@ -86,7 +86,8 @@ Result<OutputResult> CompareOutput(const CaseContext& context,
                       .dtype = std::string(Name(actual.tensor.dtype())),
                       .tolerance = ToleranceFor(context, actual.name),
                       .contract_failures = {},
-                      .comparison = {}};
+                      .comparison = {},
+                      .budget = {}};
   const DType expected_dtype =
       context.floating_dtype && IsFloating(expected.tensor.dtype())
           ? *context.floating_dtype
@@ -136,10 +137,25 @@ Result<CaseOutcome> CompareRuns(const CaseContext& context,
         CompareOutput(context, expected.outputs[pair.expected],
                       actual.outputs[pair.actual]));
     outcome.result.outputs.push_back(std::move(output));
+    outcome.expected.push_back(expected.outputs[pair.expected]);
+    outcome.actual.push_back(actual.outputs[pair.actual]);
   }
+  outcome.changed_inputs = expected.changed_inputs;
   outcome.result.compare_ms = std::chrono::duration<double, std::milli>(
                                   std::chrono::steady_clock::now() - start)
                                   .count();
+  return outcome;
+}
+
+Result<CaseOutcome> FailedCase(const std::string& name,
+                               const RunResult& expected, const Error& error) {
+  if (error.code == ErrorCode::kInterrupted) return std::unexpected(error);
+  CaseOutcome outcome;
+  outcome.result.name = name;
+  outcome.result.reference_run_ms = expected.run_ms;
+  outcome.result.error = error;
+  outcome.reference_rss_bytes = expected.peak_rss_bytes;
+  outcome.candidate_error = error;
   return outcome;
 }
 
@@ -149,7 +165,9 @@ Result<CaseOutcome> RunCase(const CaseContext& context, const std::string& name,
   context.progress(std::format("{}: running the reference", name));
   PARITY_ASSIGN_OR_RETURN(runs.expected, context.reference.Run(request));
   context.progress(std::format("{}: running the candidate", name));
-  PARITY_ASSIGN_OR_RETURN(runs.actual, context.candidate.Run(request));
+  Result<RunResult> actual = context.candidate.Run(request);
+  if (!actual) return FailedCase(name, runs.expected, actual.error());
+  runs.actual = *std::move(actual);
   return CompareRuns(context, name, request, runs);
 }
 

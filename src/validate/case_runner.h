@@ -40,6 +40,13 @@ struct CaseOutcome {
   std::vector<std::string> notes;
   std::int64_t reference_rss_bytes = 0;
   std::int64_t candidate_rss_bytes = 0;
+  // What was compared, as result.outputs: entry i of one belongs to entry i of
+  // the others.
+  NamedTensors expected;
+  NamedTensors actual;
+  std::vector<std::string> changed_inputs;  // by the reference
+  // Set when the candidate could not run the case.
+  std::optional<Error> candidate_error;
 };
 
 // What both sides gave for one request.
@@ -56,8 +63,15 @@ struct SideRuns {
                                               const RunRequest& request,
                                               const SideRuns& runs);
 
-// Runs the reference, then the candidate, and compares. Errors: those of the
-// backends, too.
+// The outcome of a case that the candidate could not run. Errors: kInterrupted
+// when that is why.
+[[nodiscard]] Result<CaseOutcome> FailedCase(const std::string& name,
+                                             const RunResult& expected,
+                                             const Error& error);
+
+// Runs the reference, then the candidate, and compares. A candidate that fails
+// is part of the outcome. Errors: those of the reference, too, and
+// kInterrupted.
 [[nodiscard]] Result<CaseOutcome> RunCase(const CaseContext& context,
                                           const std::string& name,
                                           const RunRequest& request);

@@ -3,15 +3,12 @@
 #include "parity/validation.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <format>
-#include <functional>
 #include <future>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +26,7 @@
 #include "formats/onnx/onnx_reader.h"
 #include "graph/graph_checks.h"
 #include "graph/model.h"
+#include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "validate/case_inputs.h"
@@ -36,9 +34,10 @@
 #include "validate/case_runner.h"
 #include "validate/contract.h"
 #include "validate/recorded_backend.h"
+#include "validate/case_variations.h"
+#include "validate/explainer.h"
 #include "validate/reference_source.h"
-#include "validate/runtime_worker.h"
-#include "worker/worker_client.h"
+#include "validate/side_pair.h"
 
 namespace parity {
 namespace {
@@ -85,7 +84,10 @@ class Validator {
 
   Result<ValidationResult> Run() {
     const Clock::time_point start = Clock::now();
-    PARITY_RETURN_IF_ERROR(ReadModel());
+    Progress("reading the model");
+    // The graph borrows from this mapping.
+    PARITY_ASSIGN_OR_RETURN(mapping_, FileMapping::Open(options_.model));
+    if (const Status read = ReadModel(); !read) return Unreadable(read.error());
     PARITY_RETURN_IF_ERROR(
         CheckLimits(options_.output_atol, "--atol", contract_));
     PARITY_RETURN_IF_ERROR(
@@ -93,10 +95,7 @@ class Validator {
     PARITY_ASSIGN_OR_RETURN(plan_,
                             PlanReference(options_.reference, contract_));
     PARITY_RETURN_IF_ERROR(PlanInputs());
-    PARITY_RETURN_IF_ERROR(LoadAndRunFirstCase());
-    // PlanInputs() never leaves an empty plan.
-    for (std::size_t i = 0; i < case_count(); ++i)
-      PARITY_RETURN_IF_ERROR(RunOne(i));
+    PARITY_RETURN_IF_ERROR(LoadAndRunCases());
     result_.total_ms = MillisecondsSince(start);
     return std::move(result_);
   }
@@ -108,22 +107,26 @@ class Validator {
   }
 
   Status ReadModel() {
-    Progress("reading the model");
-    // The index borrows from this mapping, which is only needed for the
-    // contract and the digest.
-    PARITY_ASSIGN_OR_RETURN(mapping_, FileMapping::Open(options_.model));
+    result_.model_path = options_.model.string();
+    result_.model_bytes = static_cast<std::int64_t>(mapping_->bytes().size());
     PARITY_ASSIGN_OR_RETURN(
-        const Model model,
-        ReadOnnxModel(options_.model, {.load_external_data = true}));
-    if (Status checked = CheckStructure(model); !checked) {
+        model_, ReadOnnxModel(options_.model, {.load_external_data = true}));
+    if (Status checked = CheckStructure(model_); !checked) {
       return std::unexpected(
           std::move(checked).error().In(options_.model.string()));
     }
-    contract_ = ContractOf(model);
-    result_.model_path = options_.model.string();
-    result_.model_bytes = static_cast<std::int64_t>(mapping_->bytes().size());
+    contract_ = ContractOf(model_);
     result_.opset = contract_.opset;
     return {};
+  }
+
+  // A model that cannot be read is a result, too: its cause is known.
+  ValidationResult Unreadable(const Error& error) {
+    result_.error = error;
+    result_.findings.push_back({.cause = Cause::kLoad,
+                                .confidence = Confidence::kCertain,
+                                .message = error.message});
+    return std::move(result_);
   }
 
   Status PlanInputs() {
@@ -143,120 +146,138 @@ class Validator {
                                                   : cases_.size();
   }
 
-  // Starts both workers; each side loads in parallel with the other and runs
-  // the first case as soon as it can, so that the quicker one computes while
-  // the slower one still loads. Runs themselves never overlap: both want every
-  // core.
-  Status LoadAndRunFirstCase() {
+  Status LoadAndRunCases() {
     Progress("loading both sides");
-    PARITY_RETURN_IF_ERROR(MakeSides());
-    std::promise<bool> made;
-    const std::shared_future<bool> inputs_made = made.get_future().share();
-    auto candidate = std::async(std::launch::async, [&] {
-      return LoadAndRun(
-          *candidate_, [this] { return LoadCandidate(); }, inputs_made);
-    });
-    auto reference = std::async(std::launch::async, [&] {
-      return LoadAndRun(
-          *reference_, [this] { return LoadReference(); }, inputs_made);
-    });
+    SidePair sides(options_, plan_, contract_, recordings_,
+                   [this](std::string_view text) { Progress(text); });
+    PARITY_RETURN_IF_ERROR(sides.Start());
+    std::promise<const RunRequest*> made;
+    auto loading = std::async(
+        std::launch::async,
+        [&, request = made.get_future().share()] { sides.Load(request); });
     result_.model_sha256 = Sha256Hex(mapping_->bytes());
-    mapping_.reset();
     const Status inputs = MakeInputs(0);
-    made.set_value(inputs.has_value());
-    Result<RunResult> expected = reference.get();
-    Result<RunResult> actual = candidate.get();
+    made.set_value(inputs ? &request_ : nullptr);
+    loading.get();
     PARITY_RETURN_IF_ERROR(inputs);
-    // Of two failures the first is told; the other side then only says that it
-    // was not run.
-    if (!expected &&
-        !(expected.error().code == ErrorCode::kInterrupted && !actual))
-      return std::unexpected(std::move(expected).error());
-    if (!actual) return std::unexpected(std::move(actual).error());
-    first_runs_ = {.expected = *std::move(expected),
-                   .actual = *std::move(actual)};
-    for (std::vector<std::string>* notes :
-         {&reference_notes_, &candidate_notes_}) {
-      std::ranges::move(*notes, std::back_inserter(result_.notes));
+    sides.Describe(result_);
+    Explainer explainer(options_, model_, sides.MakeLaboratory());
+    PARITY_ASSIGN_OR_RETURN(const bool started, Started(sides, explainer));
+    if (!started) return {};
+    PARITY_RETURN_IF_ERROR(RunCases(sides, explainer));
+    explainer.Explain(result_);
+    if (options_.interrupted != nullptr && *options_.interrupted)
+      return Fail(ErrorCode::kInterrupted, "interrupted");
+    return {};
+  }
+
+  // Whether both sides are loaded; the result says why not. Errors: those of
+  // the reference, which say nothing about the model, and kInterrupted.
+  Result<bool> Started(const SidePair& sides, Explainer& explainer) {
+    const SideStart& reference = sides.reference_start();
+    const SideStart& candidate = sides.candidate_start();
+    for (const SideStart* const side : {&reference, &candidate}) {
+      if (side->error && side->error->code == ErrorCode::kInterrupted)
+        return std::unexpected(*side->error);
+    }
+    if (!reference.loaded) return std::unexpected(*reference.error);
+    if (candidate.loaded) return true;
+    result_.error = candidate.error;
+    if (options_.explain != Explain::kNever)
+      result_.findings.push_back(
+          explainer.ExplainFailure(*candidate.error, &request_));
+    return false;
+  }
+
+  Status RunCases(SidePair& sides, Explainer& explainer) {
+    // PlanInputs() never leaves an empty plan.
+    for (std::size_t i = 0; i < case_count(); ++i) {
+      if (i > 0) PARITY_RETURN_IF_ERROR(MakeInputs(i));
+      PARITY_ASSIGN_OR_RETURN(CaseOutcome outcome,
+                              RunOrCompare(sides, i, case_name(i)));
+      PARITY_RETURN_IF_ERROR(Record(std::move(outcome), explainer));
+      if (result_.error) return {};
+      if (i == 0 && options_.cases.vary)
+        PARITY_RETURN_IF_ERROR(RunVariations(sides, explainer));
     }
     return {};
   }
 
-  Status MakeSides() {
-    PARITY_ASSIGN_OR_RETURN(std::unique_ptr<WorkerClient> candidate,
-                            MakeWorker("candidate", kRuntimeWorker,
-                                       options_.limits, options_.interrupted));
-    PARITY_RETURN_IF_ERROR(candidate->Start());
-    candidate_ = std::move(candidate);
-    if (plan_.kind == ReferenceKind::kRecorded) {
-      reference_ = std::make_unique<RecordedBackend>(recordings_);
-      return {};
+  CaseContext Context(SidePair& sides) {
+    return {.reference = sides.reference(),
+            .candidate = sides.candidate(),
+            .contract = contract_,
+            .tolerance = options_.tolerance,
+            .output_atol = options_.output_atol,
+            .output_rtol = options_.output_rtol,
+            .floating_dtype = plan_.floating_dtype,
+            .progress = [this](std::string_view text) { Progress(text); }};
+  }
+
+  Result<CaseOutcome> RunOrCompare(SidePair& sides, std::size_t index,
+                                   const std::string& name) {
+    const CaseContext context = Context(sides);
+    if (index > 0) return RunCase(context, name, request_);
+    const SideStart& reference = sides.reference_start();
+    const SideStart& candidate = sides.candidate_start();
+    if (reference.error) return std::unexpected(*reference.error);
+    if (candidate.error)
+      return FailedCase(name, reference.run, *candidate.error);
+    return CompareRuns(context, name, request_,
+                       {.expected = reference.run, .actual = candidate.run});
+  }
+
+  Status Record(CaseOutcome outcome, Explainer& explainer) {
+    outcome.result.inputs = descriptions_;
+    result_.reference.peak_rss_bytes =
+        std::max(result_.reference.peak_rss_bytes, outcome.reference_rss_bytes);
+    result_.candidate.peak_rss_bytes =
+        std::max(result_.candidate.peak_rss_bytes, outcome.candidate_rss_bytes);
+    for (std::string& note : outcome.notes) {
+      if (!std::ranges::contains(result_.notes, note))
+        result_.notes.push_back(std::move(note));
     }
-    PARITY_ASSIGN_OR_RETURN(std::unique_ptr<WorkerClient> reference,
-                            MakeWorker("reference", kTorchWorker,
-                                       options_.limits, options_.interrupted));
-    PARITY_RETURN_IF_ERROR(reference->Start());
-    reference_ = std::move(reference);
+    if (outcome.candidate_error) {
+      Finding finding = explainer.ExplainRun(*outcome.candidate_error,
+                                             outcome.result.name, request_,
+                                             !result_.cases.empty());
+      // A graph that does not compute what its original does is wrong; a
+      // runtime that refuses to compute anything tells nothing.
+      if (!finding.fails) result_.error = outcome.candidate_error;
+      result_.findings.push_back(std::move(finding));
+    }
+    explainer.Add(outcome, request_);
+    result_.cases.push_back(std::move(outcome.result));
     return {};
   }
 
-  // On a thread of its own. A side does not run when the other has already
-  // failed.
-  Result<RunResult> LoadAndRun(Backend& side,
-                               const std::function<Status()>& load,
-                               const std::shared_future<bool>& inputs_made) {
-    if (Status loaded = load(); !loaded) {
-      failed_ = true;
-      return std::unexpected(std::move(loaded).error());
+  // Further cases from the first one. What the reference itself refuses is no
+  // case.
+  Status RunVariations(SidePair& sides, Explainer& explainer) {
+    std::size_t refused = 0;
+    for (CaseVariation& variation :
+         VaryCase(request_.inputs, contract_)) {
+      PARITY_ASSIGN_OR_RETURN(request_.shared_inputs,
+                              Share(variation.inputs));
+      request_.inputs = request_.shared_inputs->tensors();
+      descriptions_ = DescribeInputs(request_.inputs, variation.name);
+      Result<CaseOutcome> outcome =
+          RunCase(Context(sides), variation.name, request_);
+      if (!outcome) {
+        if (outcome.error().code == ErrorCode::kInterrupted ||
+            outcome.error().code == ErrorCode::kWorkerDied)
+          return std::unexpected(std::move(outcome).error());
+        ++refused;
+        continue;
+      }
+      PARITY_RETURN_IF_ERROR(Record(*std::move(outcome), explainer));
+      if (result_.error) return {};
     }
-    const bool inputs = inputs_made.get();
-    const std::lock_guard lock(running_);
-    if (!inputs || failed_)
-      return Fail(ErrorCode::kInterrupted,
-                  "not run, since the other side failed");
-    Progress(std::format("{}: running the {}", case_name(0), side.name()));
-    Result<RunResult> run = side.Run(request_);
-    if (!run) failed_ = true;
-    return run;
-  }
-
-  Status LoadCandidate() {
-    PARITY_ASSIGN_OR_RETURN(
-        LoadResult loaded,
-        candidate_->Load(RuntimeRequest(options_.model, options_.runtime)));
-    result_.candidate = {
-        .version = loaded.version,
-        .model = options_.model.filename().string(),
-        .kernels = std::format("{}, optimization {}", loaded.kernels,
-                               options_.runtime.optimization),
-        .load_ms = loaded.load_ms,
-        .peak_rss_bytes = 0};
-    candidate_notes_ = std::move(loaded.notes);
-    return {};
-  }
-
-  Status LoadReference() {
-    if (plan_.kind == ReferenceKind::kRecorded) {
-      result_.reference = {.version = "recording",
-                           .model = options_.reference.recorded.string(),
-                           .kernels = "",
-                           .load_ms = 0,
-                           .peak_rss_bytes = 0};
-      return {};
-    }
-    PARITY_ASSIGN_OR_RETURN(ReferenceSource source,
-                            PrepareReference(plan_, options_, contract_));
-    PARITY_ASSIGN_OR_RETURN(const LoadResult loaded,
-                            reference_->Load(source.request));
-    result_.reference = {.version = loaded.version,
-                         .model = source.description,
-                         .kernels = loaded.kernels,
-                         .load_ms = loaded.load_ms,
-                         .peak_rss_bytes = 0};
-    result_.weights_sha256 = source.weights_sha256;
-    reference_notes_ = std::move(source.notes);
-    reference_notes_.insert(reference_notes_.end(), loaded.notes.begin(),
-                            loaded.notes.end());
+    if (refused > 0)
+      result_.notes.push_back(std::format(
+          "{} variations of the inputs were left out: the reference does not "
+          "take them",
+          refused));
     return {};
   }
 
@@ -286,54 +307,16 @@ class Validator {
                                                   : cases_[index].name;
   }
 
-  Result<CaseOutcome> RunOrCompare(std::size_t index) {
-    const CaseContext context{
-        .reference = *reference_,
-        .candidate = *candidate_,
-        .contract = contract_,
-        .tolerance = options_.tolerance,
-        .output_atol = options_.output_atol,
-        .output_rtol = options_.output_rtol,
-        .floating_dtype = plan_.floating_dtype,
-        .progress = [this](std::string_view text) { Progress(text); }};
-    if (index == 0)
-      return CompareRuns(context, case_name(0), request_,
-                         std::exchange(first_runs_, {}));
-    PARITY_RETURN_IF_ERROR(MakeInputs(index));
-    return RunCase(context, case_name(index), request_);
-  }
-
-  Status RunOne(std::size_t index) {
-    PARITY_ASSIGN_OR_RETURN(CaseOutcome outcome, RunOrCompare(index));
-    outcome.result.inputs = std::move(descriptions_);
-    result_.reference.peak_rss_bytes =
-        std::max(result_.reference.peak_rss_bytes, outcome.reference_rss_bytes);
-    result_.candidate.peak_rss_bytes =
-        std::max(result_.candidate.peak_rss_bytes, outcome.candidate_rss_bytes);
-    for (std::string& note : outcome.notes) {
-      if (!std::ranges::contains(result_.notes, note))
-        result_.notes.push_back(std::move(note));
-    }
-    result_.cases.push_back(std::move(outcome.result));
-    return {};
-  }
-
   const ValidationOptions& options_;
   std::shared_ptr<const FileMapping> mapping_;
+  Model model_;
   Contract contract_;
   ReferencePlan plan_;
   std::vector<PlannedCase> cases_;
   std::vector<Recording> recordings_;
-  std::unique_ptr<Backend> reference_;
-  std::unique_ptr<Backend> candidate_;
-  std::vector<std::string> reference_notes_;
-  std::vector<std::string> candidate_notes_;
   RunRequest request_;  // of the case at hand
   std::vector<InputDescription> descriptions_;
-  SideRuns first_runs_;
   std::mutex progress_;
-  std::mutex running_;
-  std::atomic<bool> failed_{false};
   ValidationResult result_;
 };
 

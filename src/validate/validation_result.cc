@@ -1,10 +1,12 @@
 // What the records of a validation add up to: the verdict and its reasons.
 #include <algorithm>
 #include <format>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "parity/compare.h"
+#include "parity/diagnosis.h"
 #include "parity/validation.h"
 
 namespace parity {
@@ -17,6 +19,12 @@ std::string Describe(const OutputResult& output) {
         "{} has NaN or infinity on one side only at {} of {} elements",
         output.name, comparison.nonfinite_disagreements,
         comparison.element_count);
+  }
+  if (output.criterion == Criterion::kNoise && output.budget &&
+      output.budget->verdict == NoiseVerdict::kBeyond) {
+    return std::format("{} differs by {:.3g}, {:.0f} × what rounding explains",
+                       output.name, comparison.max_abs_error,
+                       output.budget->TimesNoise());
   }
   return std::format(
       "{} differs by {:.3g} (limit {:g}{})", output.name,
@@ -48,17 +56,29 @@ std::vector<std::string> NeverCompared(const std::vector<CaseResult>& cases) {
 }  // namespace
 
 bool OutputResult::passed() const {
-  return contract_failures.empty() && comparison &&
-         comparison->mismatch_count == 0;
+  if (!contract_failures.empty() || !comparison) return false;
+  if (excused_as_tie) return true;
+  if (criterion == Criterion::kNoise && budget &&
+      budget->verdict != NoiseVerdict::kUnknown)
+    return budget->verdict == NoiseVerdict::kWithin;
+  return comparison->mismatch_count == 0;
 }
 
 bool CaseResult::passed() const {
-  return contract_failures.empty() &&
+  return !error && contract_failures.empty() &&
          std::ranges::all_of(outputs, &OutputResult::passed);
 }
 
+std::optional<Cause> ValidationResult::cause() const {
+  if (findings.empty()) return std::nullopt;
+  return findings.front().cause;
+}
+
 Verdict ValidationResult::verdict() const {
-  if (!std::ranges::all_of(cases, &CaseResult::passed)) return Verdict::kFailed;
+  if (error) return Verdict::kUndecided;
+  if (!std::ranges::all_of(cases, &CaseResult::passed) ||
+      std::ranges::any_of(findings, &Finding::fails))
+    return Verdict::kFailed;
   const bool nothing = std::ranges::all_of(
       cases, [](const CaseResult& result) { return result.outputs.empty(); });
   if (nothing || !NeverCompared(cases).empty()) return Verdict::kUndecided;
@@ -67,7 +87,14 @@ Verdict ValidationResult::verdict() const {
 
 std::vector<std::string> ValidationResult::Reasons() const {
   std::vector<std::string> reasons;
+  if (error) {
+    reasons.push_back(error->message);
+    return reasons;
+  }
   for (const CaseResult& result : cases) {
+    if (result.error)
+      reasons.push_back(std::format("the candidate does not run case {}: {}",
+                                    result.name, result.error->message));
     for (const std::string& failure : result.contract_failures) {
       reasons.push_back(std::format("{} (case {})", failure, result.name));
     }
@@ -85,6 +112,13 @@ std::vector<std::string> ValidationResult::Reasons() const {
             std::format("{} (case {})", Describe(output), result.name));
       }
     }
+  }
+  if (!reasons.empty()) return reasons;
+  // Both sides can agree on what is wrong.
+  for (const Finding& finding : findings) {
+    if (finding.fails)
+      reasons.push_back(
+          std::format("{} (case {})", finding.message, finding.case_name));
   }
   if (!reasons.empty()) return reasons;
   for (const std::string& name : NeverCompared(cases)) {

@@ -1,0 +1,106 @@
+#include "diagnose/laboratory.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "backend/backend.h"
+#include "base/status_macros.h"
+#include "parity/error.h"
+
+namespace parity {
+
+Laboratory::Side Laboratory::Make(SideKind kind,
+                                  const LoadRequest& load) const {
+  Side side;
+  Result<std::unique_ptr<Backend>> made = options_.make(kind);
+  if (!made) {
+    side.error = made.error();
+    return side;
+  }
+  side.backend = *std::move(made);
+  if (const Result<LoadResult> loaded = side.backend->Load(load); !loaded)
+    side.error = loaded.error();
+  return side;
+}
+
+Result<RunResult> Laboratory::Ask(const std::string& key, SideKind kind,
+                                  const LoadRequest& load,
+                                  const RunRequest& request,
+                                  std::string_view progress) {
+  Progress(progress);
+  auto found = sides_.find(key);
+  if (found == sides_.end())
+    found = sides_.emplace(key, Make(kind, load)).first;
+  Side& side = found->second;
+  if (side.error) return std::unexpected(*side.error);
+  Result<RunResult> run = side.backend->Run(request);
+  // A worker that died is gone; the next question would find nothing loaded.
+  if (!run && run.error().code == ErrorCode::kWorkerDied)
+    side.error = run.error();
+  return run;
+}
+
+LoadRequest Laboratory::GraphRequest(const std::string& precision) const {
+  LoadRequest load;
+  load.kind = ModelKind::kOnnx;
+  load.path = options_.candidate.path;
+  load.threads = options_.candidate.threads;
+  load.precision = precision;
+  return load;
+}
+
+Result<RunResult> Laboratory::Reference64(const RunRequest& request) {
+  if (!options_.reference) {
+    return Fail(ErrorCode::kUnsupported,
+                "a recording cannot be computed in float64");
+  }
+  LoadRequest load = *options_.reference;
+  load.precision = "float64";
+  return Ask("reference64", SideKind::kTorch, load, request,
+             "explaining: the reference in float64");
+}
+
+Result<RunResult> Laboratory::Graph64(const RunRequest& request) {
+  return Ask("graph64", SideKind::kTorch, GraphRequest("float64"), request,
+             "explaining: the ONNX graph in float64");
+}
+
+Result<RunResult> Laboratory::GraphNative(const RunRequest& request) {
+  return Ask("graph", SideKind::kTorch, GraphRequest(""), request,
+             "explaining: the ONNX graph by PyTorch's kernels");
+}
+
+Result<RunResult> Laboratory::Reference(const RunRequest& request) {
+  if (!options_.reference)
+    return Fail(ErrorCode::kUnsupported, "a recording cannot be run");
+  return Ask("reference", SideKind::kTorch, *options_.reference, request,
+             "explaining: the reference once more");
+}
+
+Result<RunResult> Laboratory::Candidate(const RunRequest& request) {
+  return Ask("candidate", SideKind::kRuntime, options_.candidate, request,
+             "explaining: the candidate once more");
+}
+
+Result<RunResult> Laboratory::CandidateVariant(const LoadRequest& load,
+                                               const RunRequest& request) {
+  last_load_failed_ = true;
+  if (bench_ == nullptr) {
+    PARITY_ASSIGN_OR_RETURN(bench_, options_.make(SideKind::kRuntime));
+  }
+  PARITY_RETURN_IF_ERROR(bench_->Load(load));
+  last_load_failed_ = false;
+  return bench_->Run(request);
+}
+
+Result<RunResult> Laboratory::ReferenceVariant(const LoadRequest& load,
+                                               const RunRequest& request) {
+  // Kernels are chosen once in a process: a new one for each.
+  Side side = Make(SideKind::kTorch, load);
+  if (side.error) return std::unexpected(*side.error);
+  return side.backend->Run(request);
+}
+
+}  // namespace parity

@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <array>
+#include <format>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "backend/backend.h"
+#include "diagnose/investigation.h"
+#include "diagnose/laboratory.h"
+#include "diagnose/noise_model.h"
+#include "diagnose/rules.h"
+#include "parity/compare.h"
+#include "parity/diagnosis.h"
+#include "parity/dtype.h"
+#include "parity/tensor.h"
+
+namespace parity {
+namespace {
+
+constexpr double kLargestHalf = 65504;
+
+RunRequest Plain(const Investigation& investigation) {
+  return {.inputs = investigation.subject().request.inputs};
+}
+
+// Batch normalisation and dropout left in training mode: the same module in
+// evaluation mode gives the candidate's outputs.
+std::optional<Finding> ExamineTrainingMode(const Investigation& investigation) {
+  Laboratory& lab = investigation.lab();
+  const LoadRequest& reference = *lab.options().reference;
+  if (reference.kind != ModelKind::kTorchScript) return std::nullopt;
+  if (const auto found = reference.attributes.find("training");
+      found != reference.attributes.end() && found->second == "false")
+    return std::nullopt;
+  lab.Progress("explaining: the reference in evaluation mode");
+  LoadRequest load = reference;
+  load.attributes["training"] = "false";
+  const auto run = lab.ReferenceVariant(load, Plain(investigation));
+  if (!run) return std::nullopt;
+  const Agreement agreement =
+      investigation.Compare(run->outputs, investigation.subject().actual);
+  if (!agreement.agrees) return std::nullopt;
+  Finding finding = investigation.MakeFinding(
+      Cause::kReference, Confidence::kCertain,
+      "the reference was left in training mode; in evaluation mode it gives "
+      "the candidate's outputs (--attribute training=false)");
+  finding.evidence.push_back(
+      {.name = "max difference with the reference in evaluation mode",
+       .value = Text(agreement.max_error)});
+  for (const Node& node : investigation.graph().nodes) {
+    if (node.op_type == "BatchNormalization" || node.op_type == "Dropout") {
+      investigation.Locate(finding, node.name);
+      break;
+    }
+  }
+  return finding;
+}
+
+std::optional<Finding> ExamineRepeatability(
+    const Investigation& investigation) {
+  const auto again = investigation.lab().Reference(Plain(investigation));
+  if (!again) return std::nullopt;
+  double largest = 0;
+  bool same = true;
+  for (const NamedTensor& output : investigation.subject().expected) {
+    const Tensor* const other = FindTensor(again->outputs, output.name);
+    if (other == nullptr || other->shape() != output.tensor.shape()) {
+      same = false;
+      continue;
+    }
+    const auto comparison =
+        Compare(output.tensor.view(), other->view(),
+                {.atol = 0, .rtol = 1e-4, .equal_nonfinite = true});
+    if (!comparison) continue;
+    largest = std::max(largest, comparison->max_abs_error);
+    // A few elements may be on the edge of a step.
+    same = same && comparison->mismatch_count * 1000 <=
+                       comparison->element_count;
+  }
+  if (same) return std::nullopt;
+  Finding finding = investigation.MakeFinding(
+      Cause::kReference, Confidence::kCertain,
+      "the reference is not deterministic: two runs on the same inputs differ");
+  finding.evidence.push_back({.name = "max difference of two reference runs",
+                              .value = Text(largest)});
+  return finding;
+}
+
+// Other convolution kernels give the float64 result.
+std::optional<Finding> ExamineKernels(const Investigation& investigation) {
+  Laboratory& lab = investigation.lab();
+  const LoadRequest& reference = *lab.options().reference;
+  for (const std::string_view kernels : {"native", "onednn"}) {
+    if (reference.reference_kernels == kernels) continue;
+    lab.Progress(
+        std::format("explaining: the reference with {} kernels", kernels));
+    LoadRequest load = reference;
+    load.reference_kernels = kernels;
+    const auto run = lab.ReferenceVariant(load, Plain(investigation));
+    if (!run) continue;
+    const Agreement agreement =
+        investigation.Compare(run->outputs, investigation.subject().actual);
+    if (!agreement.agrees) continue;
+    Finding finding = investigation.MakeFinding(
+        Cause::kReference, Confidence::kCertain,
+        std::format("the reference's {} convolution kernels are wrong here: "
+                    "with {} kernels it gives the candidate's outputs",
+                    reference.reference_kernels, kernels));
+    finding.evidence.push_back(
+        {.name = std::format("max difference with {} kernels", kernels),
+         .value = Text(agreement.max_error)});
+    return finding;
+  }
+  return std::nullopt;
+}
+
+bool Overflows(const Investigation& investigation) {
+  const RunResult* const exact = investigation.reference64();
+  if (exact == nullptr) return false;
+  return std::ranges::any_of(
+      investigation.subject().expected, [&](const NamedTensor& output) {
+        if (output.tensor.dtype() != DType::kFloat16) return false;
+        const auto self = Compare(
+            output.tensor.view(), output.tensor.view(),
+            {.atol = 0, .rtol = 0, .equal_nonfinite = true});
+        return self && self->expected_nonfinite.total() > 0;
+      });
+}
+
+}  // namespace
+
+std::optional<Finding> ExamineReference(const Investigation& investigation) {
+  if (!investigation.lab().has_reference()) return std::nullopt;
+  if (auto finding = ExamineTrainingMode(investigation)) return finding;
+  const std::vector<Leg> guilty = investigation.GuiltyLegs();
+  const bool off = std::ranges::contains(guilty, Leg::kReference);
+  if (!off && investigation.reference64() != nullptr) return std::nullopt;
+  if (auto finding = ExamineRepeatability(investigation)) return finding;
+  if (auto finding = ExamineKernels(investigation)) return finding;
+  if (!off) return std::nullopt;
+  Finding finding = investigation.MakeFinding(
+      Cause::kReference, Confidence::kLikely,
+      Overflows(investigation)
+          ? std::format("the reference overflows in float16 (beyond {:g}); in "
+                        "float64 its outputs are finite",
+                        kLargestHalf)
+          : "the reference is far from itself in float64, the candidate is not");
+  for (std::size_t i = 0; i < investigation.budgets().size(); ++i) {
+    const ErrorBudget& budget = investigation.budgets()[i];
+    if (!budget.reference) continue;
+    finding.evidence.push_back(
+        {.name = "reference error of " + investigation.subject().actual[i].name,
+         .value = Text(budget.reference->max)});
+  }
+  return finding;
+}
+
+std::optional<Finding> ExamineDeterminism(const Investigation& investigation) {
+  const auto again = investigation.lab().Candidate(Plain(investigation));
+  if (!again) return std::nullopt;
+  const Agreement agreement = investigation.CompareGraphs(
+      investigation.subject().actual, again->outputs);
+  if (agreement.agrees) return std::nullopt;
+  // A faulty kernel that reads what it did not write is told by the provider's
+  // rule, which knows a provider that is right.
+  Finding finding = investigation.MakeFinding(
+      Cause::kNondeterministic, Confidence::kCertain,
+      "the candidate is not deterministic: two runs on the same inputs differ");
+  finding.evidence.push_back({.name = "max difference of two candidate runs",
+                              .value = Text(agreement.max_error)});
+  return finding;
+}
+
+}  // namespace parity

@@ -1,0 +1,370 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <format>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.h"
+#include "diagnose/error_budget.h"
+#include "diagnose/investigation.h"
+#include "diagnose/laboratory.h"
+#include "diagnose/local_errors.h"
+#include "diagnose/operator_kinds.h"
+#include "diagnose/rules.h"
+#include "diagnose/selection.h"
+#include "graph/model.h"
+#include "parity/compare.h"
+#include "parity/diagnosis.h"
+#include "parity/dtype.h"
+#include "parity/error.h"
+#include "parity/tensor.h"
+
+namespace parity {
+namespace {
+
+// Scores that were computed in float32 are this many roundoffs uncertain, at
+// least.
+constexpr double kScoreRoundoffs = 16;
+
+std::vector<const Node*> SelectionNodes(const Graph& graph) {
+  std::vector<const Node*> nodes;
+  for (const Node& node : graph.nodes) {
+    if (IsSelection(node)) nodes.push_back(&node);
+  }
+  return nodes;
+}
+
+// The result of pinning: the graph in float64 with every selection as one side
+// made it.
+struct Pinned {
+  NamedTensors pins;     // values of the selections, as that side chose
+  NamedTensors outputs;  // of the graph and scores, in float64
+};
+
+class TieSearch {
+ public:
+  explicit TieSearch(const Investigation& investigation)
+      : investigation_(investigation),
+        nodes_(SelectionNodes(investigation.graph())) {}
+
+  std::optional<Finding> Run() {
+    if (nodes_.empty() || investigation_.graph64() == nullptr)
+      return std::nullopt;
+    if (!PinToCandidate() || !PinToReference()) return std::nullopt;
+    if (!FlipsAreTies()) return std::nullopt;
+    return Describe();
+  }
+
+ private:
+  // Names that the float64 graph is asked for: its outputs and the scores.
+  [[nodiscard]] std::vector<std::string> Wanted() const {
+    std::vector<std::string> names;
+    for (const NamedTensor& output : investigation_.subject().actual)
+      names.push_back(output.name);
+    for (const Node* const node : nodes_) {
+      for (const std::string& input : node->inputs) {
+        if (IsComputed(input) && !std::ranges::contains(names, input))
+          names.push_back(input);
+      }
+    }
+    return names;
+  }
+
+  [[nodiscard]] bool IsComputed(const std::string& value) const {
+    return std::ranges::contains(investigation_.graph64()->trace, value,
+                                 &TracedValue::name);
+  }
+
+  std::optional<Pinned> Pin(NamedTensors pins) const {
+    RunRequest request{.inputs = investigation_.subject().request.inputs,
+                       .output_names = Wanted()};
+    // A value that is both pinned and wanted would be computed.
+    for (const NamedTensor& pin : pins) {
+      std::erase(request.output_names, pin.name);
+      request.inputs.push_back(pin);
+    }
+    Result<RunResult> run = investigation_.lab().Graph64(request);
+    if (!run) return std::nullopt;
+    Pinned pinned{.pins = std::move(pins), .outputs = std::move(run->outputs)};
+    for (const NamedTensor& pin : pinned.pins) pinned.outputs.push_back(pin);
+    return pinned;
+  }
+
+  bool PinToCandidate() {
+    LoadRequest load = investigation_.lab().options().candidate;
+    for (const Node* const node : nodes_) {
+      for (const std::string& output : node->outputs) {
+        if (!output.empty() && IsComputed(output)) load.taps.push_back(output);
+      }
+    }
+    std::vector<std::string> selections = load.taps;
+    for (const Node* const node : nodes_) {
+      for (const std::string& input : node->inputs) {
+        if (IsComputed(input) && !std::ranges::contains(load.taps, input))
+          load.taps.push_back(input);
+      }
+    }
+    RunRequest request{.inputs = investigation_.subject().request.inputs,
+                       .output_names = load.taps};
+    for (const NamedTensor& output : investigation_.subject().actual) {
+      if (!std::ranges::contains(request.output_names, output.name))
+        request.output_names.push_back(output.name);
+    }
+    const auto run = investigation_.lab().CandidateVariant(load, request);
+    if (!run) return false;
+    tapped_ = run->outputs;
+    NamedTensors pins;
+    for (const std::string& name : selections)
+      pins.push_back({.name = name, .tensor = *FindTensor(tapped_, name)});
+    std::optional<Pinned> pinned = Pin(std::move(pins));
+    if (!pinned) return false;
+    candidate_ = *std::move(pinned);
+    const Agreement agreement =
+        investigation_.CompareGraphs(candidate_.outputs, tapped_);
+    pinned_error_ = agreement.max_error;
+    return agreement.agrees;
+  }
+
+  // The reference's own selections, from its float32 trace, in the order of
+  // the graph's nodes of the kind. A selection without a counterpart is left to
+  // the float64 graph.
+  [[nodiscard]] NamedTensors SelectionsOfReference() const {
+    NamedTensors pins;
+    if (!investigation_.lab().has_reference()) return pins;
+    RunRequest request = investigation_.subject().request;
+    request.trace = true;
+    const auto run = investigation_.lab().Reference(request);
+    if (!run) return pins;
+    std::size_t next = 0;
+    for (const Node* const node : nodes_) {
+      for (const std::string& output : node->outputs) {
+        const Tensor* const chosen = FindTensor(tapped_, output);
+        if (chosen == nullptr || IsFloating(chosen->dtype())) continue;
+        for (std::size_t i = next; i < run->trace.size(); ++i) {
+          const TracedValue& value = run->trace[i];
+          if (!value.tensor || value.shape != chosen->shape() ||
+              value.dtype != chosen->dtype() ||
+              !IsCounterpart(node->op_type, value.op))
+            continue;
+          pins.push_back({.name = output, .tensor = *value.tensor});
+          next = i + 1;
+          break;
+        }
+      }
+    }
+    return pins;
+  }
+
+  bool PinToReference() {
+    std::optional<Pinned> pinned = Pin(SelectionsOfReference());
+    if (pinned && Explains(*pinned)) {
+      reference_ = *std::move(pinned);
+      return true;
+    }
+    // Perhaps the traces were matched wrongly; float64 may choose as it did.
+    pinned = Pin({});
+    if (!pinned || !Explains(*pinned)) return false;
+    reference_ = *std::move(pinned);
+    return true;
+  }
+
+  [[nodiscard]] bool Explains(const Pinned& pinned) const {
+    return investigation_
+        .Compare(investigation_.subject().expected, pinned.outputs)
+        .agrees;
+  }
+
+  // How far the candidate's float32 scores are from float64's.
+  [[nodiscard]] double ScoreNoise(const Node& node) const {
+    double noise = 0;
+    for (const std::string& input : node.inputs) {
+      const Tensor* const actual = FindTensor(tapped_, input);
+      const Tensor* const exact = FindTensor(candidate_.outputs, input);
+      if (actual == nullptr || exact == nullptr ||
+          actual->shape() != exact->shape())
+        continue;
+      const ErrorSize error = SizeOfError(*exact, *actual);
+      const auto scale = Compare(exact->view(), exact->view(), {});
+      const double roundoff = std::max(UnitRoundoff(actual->dtype()),
+                                       investigation_.working_roundoff());
+      noise = std::max(
+          {noise, 2 * error.max,
+           scale ? kScoreRoundoffs * roundoff * scale->max_abs_expected : 0});
+    }
+    return noise;
+  }
+
+  [[nodiscard]] std::optional<std::vector<Tensor>> Scores(
+      const Node& node) const {
+    std::vector<Tensor> scores;
+    for (const std::string& input : node.inputs) {
+      const Tensor* found = FindTensor(candidate_.outputs, input);
+      if (found == nullptr)
+        found = FindTensor(investigation_.subject().request.inputs, input);
+      if (found == nullptr) {
+        const auto constant =
+            std::ranges::find(investigation_.graph().initializers, input,
+                              &Initializer::name);
+        if (constant != investigation_.graph().initializers.end())
+          found = &constant->tensor;
+      }
+      if (found == nullptr && !input.empty()) return std::nullopt;
+      scores.push_back(found == nullptr ? Tensor() : *found);
+    }
+    return scores;
+  }
+
+  // Every selection that float64 would make otherwise is one between scores
+  // that are equal within their noise.
+  bool FlipsAreTies() {
+    for (const Node* const node : nodes_) {
+      const auto scores = Scores(*node);
+      if (!scores) continue;
+      std::vector<Tensor> chosen;
+      std::vector<Tensor> preferred;
+      for (const std::string& output : node->outputs) {
+        const Tensor* const mine = FindTensor(candidate_.pins, output);
+        chosen.push_back(mine == nullptr ? Tensor() : *mine);
+        const Tensor* const theirs = FindTensor(reference_.pins, output);
+        preferred.push_back(theirs == nullptr ? Tensor() : *theirs);
+      }
+      const double noise = ScoreNoise(*node);
+      const SelectionCheck check =
+          CheckSelection(*node, *scores, chosen, noise);
+      if (check.flipped > 0 && !check.is_tie) return false;
+      flipped_ += check.flipped;
+      gap_ = std::max(gap_, check.gap);
+      noise_ = std::max(noise_, noise);
+      if (check.flipped > 0 && node_.empty()) node_ = NodeLabel(*node);
+      if (!std::ranges::all_of(preferred, [](const Tensor& tensor) {
+            return tensor.element_count() > 0;
+          }))
+        continue;
+      const SelectionCheck other =
+          CheckSelection(*node, *scores, preferred, noise);
+      if (other.flipped > 0 && !other.is_tie) return false;
+      gap_ = std::max(gap_, other.gap);
+      reference_flipped_ += other.flipped;
+      if (other.flipped > 0 && node_.empty()) node_ = NodeLabel(*node);
+    }
+    return true;
+  }
+
+  // The largest difference where the two selections give the same in float64.
+  [[nodiscard]] double MaxOutside(std::int64_t& affected) const {
+    double largest = 0;
+    const Subject& subject = investigation_.subject();
+    for (std::size_t i = 0; i < subject.actual.size(); ++i) {
+      const Tensor* const mine =
+          FindTensor(candidate_.outputs, subject.actual[i].name);
+      const Tensor* const theirs =
+          FindTensor(reference_.outputs, subject.actual[i].name);
+      const Tensor& expected = subject.expected[i].tensor;
+      const Tensor& actual = subject.actual[i].tensor;
+      if (mine == nullptr || theirs == nullptr ||
+          mine->dtype() != DType::kFloat64 ||
+          theirs->dtype() != DType::kFloat64 ||
+          expected.dtype() != DType::kFloat32 ||
+          actual.dtype() != DType::kFloat32 ||
+          mine->shape() != expected.shape() ||
+          theirs->shape() != expected.shape())
+        continue;
+      const auto a = mine->As<double>();
+      const auto b = theirs->As<double>();
+      const auto x = expected.As<float>();
+      const auto y = actual.As<float>();
+      const double noise = investigation_.budgets()[i].noise_max;
+      for (std::size_t j = 0; j < a.size(); ++j) {
+        if (std::abs(a[j] - b[j]) > noise) {
+          ++affected;
+        } else {
+          largest = std::max(largest, std::abs(static_cast<double>(x[j]) -
+                                               static_cast<double>(y[j])));
+        }
+      }
+    }
+    return largest;
+  }
+
+  [[nodiscard]] Finding Describe() const {
+    std::int64_t affected = 0;
+    const double outside = MaxOutside(affected);
+    Finding finding = investigation_.MakeFinding(
+        Cause::kTie, Confidence::kCertain,
+        std::format("selections between scores that are equal within noise came "
+                    "out differently ({} cells, {} elements of the outputs); "
+                    "outside them the largest difference is {}",
+                    std::max(flipped_ + reference_flipped_, Differing()),
+                    affected, Text(outside)));
+    finding.fails = false;
+    if (!node_.empty()) investigation_.Locate(finding, node_);
+    finding.evidence = {
+        {.name = "cells selected otherwise than by the reference",
+         .value = std::to_string(Differing())},
+        {.name = "largest score gap at a differing cell", .value = Text(gap_)},
+        {.name = "noise of the scores", .value = Text(noise_)},
+        {.name = "elements that depend on the selection",
+         .value = std::to_string(affected)},
+        {.name = "max difference outside them", .value = Text(outside)},
+        {.name = "max error with the selection pinned",
+         .value = Text(pinned_error_)}};
+    return finding;
+  }
+
+  // Cells on which the two sides differ, by masks and indices.
+  [[nodiscard]] std::int64_t Differing() const {
+    std::int64_t differing = 0;
+    for (const NamedTensor& pin : candidate_.pins) {
+      const Tensor* other = FindTensor(reference_.pins, pin.name);
+      if (other == nullptr || other->shape() != pin.tensor.shape() ||
+          other->dtype() != pin.tensor.dtype())
+        continue;
+      if (pin.tensor.dtype() == DType::kInt64) {
+        differing += DifferingIndices(other->As<std::int64_t>(),
+                                      pin.tensor.As<std::int64_t>());
+        continue;
+      }
+      const auto comparison =
+          Compare(other->view(), pin.tensor.view(), {.atol = 0, .rtol = 0});
+      if (comparison) differing += comparison->mismatch_count;
+    }
+    return differing;
+  }
+
+  // Indices of one that the other lacks, whatever their order.
+  static std::int64_t DifferingIndices(std::span<const std::int64_t> expected,
+                                       std::span<const std::int64_t> actual) {
+    std::vector<std::int64_t> a(expected.begin(), expected.end());
+    std::vector<std::int64_t> b(actual.begin(), actual.end());
+    std::ranges::sort(a);
+    std::ranges::sort(b);
+    std::vector<std::int64_t> missing;
+    std::ranges::set_difference(b, a, std::back_inserter(missing));
+    return std::ssize(missing);
+  }
+
+  const Investigation& investigation_;
+  std::vector<const Node*> nodes_;
+  NamedTensors tapped_;  // of the candidate: selections, scores, outputs
+  Pinned candidate_;
+  Pinned reference_;
+  std::int64_t flipped_ = 0;
+  std::int64_t reference_flipped_ = 0;
+  double gap_ = 0;
+  double noise_ = 0;
+  double pinned_error_ = 0;
+  std::string node_;
+};
+
+}  // namespace
+
+std::optional<Finding> ExamineTies(const Investigation& investigation) {
+  return TieSearch(investigation).Run();
+}
+
+}  // namespace parity

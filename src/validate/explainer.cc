@@ -1,0 +1,290 @@
+#include "validate/explainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <format>
+#include <iterator>
+#include <optional>
+#include <ratio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.h"
+#include "diagnose/diagnosis.h"
+#include "diagnose/error_budget.h"
+#include "diagnose/investigation.h"
+#include "diagnose/laboratory.h"
+#include "diagnose/rules.h"
+#include "graph/model.h"
+#include "parity/compare.h"
+#include "parity/diagnosis.h"
+#include "parity/error.h"
+#include "parity/tensor.h"
+#include "parity/validation.h"
+#include "validate/case_runner.h"
+
+namespace parity {
+namespace {
+
+// Inputs and outputs that wait for their explanation.
+constexpr std::int64_t kMostKeptBytes = 1'000'000'000;
+
+std::int64_t BytesOf(const NamedTensors& tensors) {
+  std::int64_t bytes = 0;
+  for (const NamedTensor& entry : tensors)
+    bytes += static_cast<std::int64_t>(entry.tensor.bytes().size());
+  return bytes;
+}
+
+bool IsBeyond(const OutputResult& output) {
+  return !output.contract_failures.empty() || !output.budget ||
+         output.budget->verdict != NoiseVerdict::kWithin;
+}
+
+std::vector<CaseSummary> Summarize(const std::vector<CaseResult>& cases) {
+  std::vector<CaseSummary> summaries;
+  for (const CaseResult& entry : cases) {
+    CaseSummary summary{.name = entry.name,
+                        .input_shapes = {},
+                        .passed = entry.passed()};
+    for (const InputDescription& input : entry.inputs)
+      summary.input_shapes.push_back(input.shape);
+    summaries.push_back(std::move(summary));
+  }
+  return summaries;
+}
+
+std::vector<std::string> ContractFailures(const CaseResult& entry) {
+  std::vector<std::string> failures = entry.contract_failures;
+  for (const OutputResult& output : entry.outputs) {
+    for (const std::string& failure : output.contract_failures)
+      failures.push_back(std::format("{}: {}", output.name, failure));
+  }
+  return failures;
+}
+
+// What a finding says of a case that passed its tolerance.
+std::string AsDisagreement(const Investigation& investigation,
+                           const Finding& finding) {
+  double times = 0;
+  for (const ErrorBudget& budget : investigation.budgets())
+    times = std::max(times, budget.TimesNoise());
+  return std::format("passes the threshold, but {:.0f} × above float noise: {}",
+                     times, finding.message);
+}
+
+}  // namespace
+
+Explainer::Explainer(const ValidationOptions& options, const Model& model,
+                     LaboratoryOptions laboratory)
+    : options_(options), model_(model), lab_(std::move(laboratory)) {}
+
+void Explainer::Add(CaseOutcome& outcome, const RunRequest& request) {
+  bool differs = !outcome.result.contract_failures.empty();
+  for (std::size_t i = 0; i < outcome.result.outputs.size(); ++i) {
+    OutputResult& output = outcome.result.outputs[i];
+    output.criterion = options_.criterion;
+    if (output.comparison) {
+      output.budget = MeasureBudget(
+          {.expected = &outcome.expected[i].tensor,
+           .actual = &outcome.actual[i].tensor,
+           .roundoff = WorkingRoundoff(model_.graph)});
+    }
+    differs = differs || IsBeyond(output) || !output.passed();
+  }
+  if (options_.explain != Explain::kNever ||
+      options_.criterion == Criterion::kNoise) {
+    differs = differs || options_.explain == Explain::kAlways;
+    Keep(outcome, request, differs);
+  }
+  ++case_count_;
+}
+
+void Explainer::Keep(CaseOutcome& outcome, const RunRequest& request,
+                     bool differs) {
+  const bool batched =
+      !request.inputs.empty() &&
+      !request.inputs.front().tensor.shape().empty() &&
+      request.inputs.front().tensor.shape().front() > 1 &&
+      lab_.has_reference() &&
+      lab_.options().reference->kind == ModelKind::kTorchScript;
+  if (!differs && !batched) return;
+  const std::int64_t bytes = BytesOf(request.inputs) +
+                             BytesOf(outcome.expected) +
+                             BytesOf(outcome.actual);
+  if (kept_bytes_ + bytes > kMostKeptBytes && !kept_.empty()) {
+    if (differs) ++unexplained_;
+    return;
+  }
+  kept_bytes_ += bytes;
+  kept_.push_back(
+      {.case_index = case_count_,
+       .subject = {.name = outcome.result.name,
+                   .request = request,
+                   .expected = std::move(outcome.expected),
+                   .actual = std::move(outcome.actual),
+                   .contract_failures = ContractFailures(outcome.result),
+                   .changed_inputs = outcome.changed_inputs},
+       .differs = differs});
+}
+
+void Explainer::Explain(ValidationResult& result) {
+  const auto start = std::chrono::steady_clock::now();
+  if (options_.explain != Explain::kNever ||
+      options_.criterion == Criterion::kNoise) {
+    ExplainCases(result);
+    CheckBatches(result);
+    AddNotes(result);
+  }
+  std::ranges::stable_sort(result.findings, std::greater<>(), &Finding::fails);
+  result.explain_ms = std::chrono::duration<double, std::milli>(
+                          std::chrono::steady_clock::now() - start)
+                          .count();
+}
+
+void Explainer::ExplainCases(ValidationResult& result) {
+  // Budgets first: the rules look at which cases pass.
+  std::vector<Investigation> investigations;
+  investigations.reserve(kept_.size());
+  std::vector<std::size_t> order;
+  for (const Kept& kept : kept_) {
+    if (!kept.differs) continue;
+    Investigation& investigation =
+        investigations.emplace_back(kept.subject, model_, lab_);
+    investigation.MeasureBudgets();
+    CaseResult& entry = result.cases[kept.case_index];
+    for (std::size_t i = 0; i < entry.outputs.size(); ++i)
+      entry.outputs[i].budget = investigation.budgets()[i];
+    order.push_back(kept.case_index);
+    for (const std::string& note : investigation.notes()) {
+      if (!std::ranges::contains(result.notes, note))
+        result.notes.push_back(note);
+    }
+  }
+  for (std::size_t i = 0; i < investigations.size(); ++i)
+    ExplainCase(investigations[i], result.cases[order[i]], result);
+  if (unexplained_ > 0) {
+    result.notes.push_back(std::format(
+        "{} more cases differ and were not explained: their tensors take more "
+        "than {} MB",
+        unexplained_, kMostKeptBytes / 1'000'000));
+  }
+}
+
+void Explainer::ExplainCase(Investigation& investigation, CaseResult& entry,
+                            ValidationResult& result) {
+  const bool passed = entry.passed();
+  // One proven fault is enough; a tie must be shown for every case.
+  const bool settled = std::ranges::any_of(
+      result.findings, [](const Finding& finding) { return finding.fails; });
+  const bool beyond = std::ranges::any_of(entry.outputs, IsBeyond) ||
+                      !entry.contract_failures.empty();
+  if (settled && (beyond || !passed)) return;
+  std::vector<Finding> findings =
+      Diagnose(investigation, {.cases = Summarize(result.cases),
+                               .window_bytes = options_.limits.memory_bytes / 4,
+                               .strict_ties = options_.strict_ties});
+  for (Finding& finding : findings) {
+    if (finding.cause == Cause::kTie && !finding.fails) {
+      for (OutputResult& output : entry.outputs) output.excused_as_tie = true;
+    }
+    if (passed && finding.fails) {
+      finding.message = AsDisagreement(investigation, finding);
+      finding.fails = false;
+    }
+    if (!passed && finding.cause == Cause::kRounding)
+      finding.message =
+          "fails the threshold by rounding alone: " + finding.message;
+    const auto known = std::ranges::find_if(
+        result.findings, [&](const Finding& other) {
+          return other.cause == finding.cause && !finding.fails &&
+                 !other.fails && other.node == finding.node;
+        });
+    if (known == result.findings.end())
+      result.findings.push_back(std::move(finding));
+  }
+}
+
+void Explainer::CheckBatches(ValidationResult& result) {
+  const bool settled = std::ranges::any_of(
+      result.findings, [](const Finding& finding) { return finding.fails; });
+  if (settled) return;
+  for (const Kept& kept : kept_) {
+    std::optional<Finding> finding =
+        ExamineBatch(lab_, model_, kept.subject);
+    if (!finding) continue;
+    result.findings.push_back(*std::move(finding));
+    return;
+  }
+}
+
+// What a passing result has to explain although nothing was investigated.
+void Explainer::AddNotes(ValidationResult& result) const {
+  if (!result.findings.empty()) return;
+  double largest = 0;
+  std::string nonfinite;
+  for (const CaseResult& entry : result.cases) {
+    for (const OutputResult& output : entry.outputs) {
+      if (!output.comparison) continue;
+      largest = std::max(largest, output.comparison->max_abs_error);
+      if (output.comparison->expected_nonfinite.total() > 0 &&
+          output.comparison->nonfinite_disagreements == 0)
+        nonfinite = std::format("{} (case {})", output.name, entry.name);
+    }
+  }
+  Finding finding;
+  finding.confidence = Confidence::kCertain;
+  finding.fails = false;
+  if (!nonfinite.empty()) {
+    finding.cause = Cause::kNonFinite;
+    finding.message = std::format(
+        "NaN or infinity on both sides, at the same places: {}", nonfinite);
+  } else if (largest > 0) {
+    finding.cause = Cause::kRounding;
+    finding.message = std::format(
+        "nothing but rounding: the largest difference is {}", Text(largest));
+  } else {
+    return;
+  }
+  result.findings.push_back(std::move(finding));
+}
+
+Finding Explainer::ExplainFailure(const Error& error,
+                                  const RunRequest* request) {
+  return ExamineLoadFailure(lab_, &model_, error, request);
+}
+
+Finding Explainer::ExplainRun(const Error& error, const std::string& name,
+                              const RunRequest& request, bool others_ran) {
+  Finding finding;
+  if (options_.explain != Explain::kNever) {
+    const Result<RunResult> exact = lab_.Graph64({.inputs = request.inputs});
+    if (!exact && exact.error().code == ErrorCode::kBackend) {
+      finding.cause = Cause::kExport;
+      finding.confidence = Confidence::kCertain;
+      finding.message = std::format(
+          "the graph cannot be computed for inputs that the reference takes: a "
+          "value was baked in while tracing ({})",
+          error.message);
+      finding.evidence.push_back(
+          {.name = "in float64", .value = exact.error().message});
+    } else {
+      finding = ExamineLoadFailure(lab_, &model_, error, &request);
+      if (finding.cause == Cause::kLoad) finding.cause = Cause::kRuntime;
+    }
+    finding.case_name = name;
+  } else {
+    finding.cause = Cause::kRuntime;
+    finding.message = error.message;
+    finding.case_name = name;
+  }
+  // A worker that died says nothing about the graph.
+  finding.fails = error.code != ErrorCode::kWorkerDied &&
+                  (finding.cause == Cause::kExport || others_ran);
+  return finding;
+}
+
+}  // namespace parity

@@ -1,0 +1,68 @@
+// Asks, when all cases have run, why those that differ do: error budgets,
+// causes, and the verdict where it depends on them.
+#ifndef PARITY_VALIDATE_EXPLAINER_H_
+#define PARITY_VALIDATE_EXPLAINER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "backend/backend.h"
+#include "diagnose/investigation.h"
+#include "diagnose/laboratory.h"
+#include "graph/model.h"
+#include "parity/validation.h"
+#include "validate/case_runner.h"
+
+namespace parity {
+
+class Explainer {
+ public:
+  // All must outlive it.
+  Explainer(const ValidationOptions& options, const Model& model,
+            LaboratoryOptions laboratory);
+
+  // After each case, before it is added to the result: judges what needs no
+  // float64, and keeps what does.
+  void Add(CaseOutcome& outcome, const RunRequest& request);
+
+  // Completes the result: budgets, excuses, findings.
+  void Explain(ValidationResult& result);
+
+  // The candidate could not be loaded, or not run with `request` (null: not
+  // loaded).
+  [[nodiscard]] Finding ExplainFailure(const Error& error,
+                                       const RunRequest* request);
+
+  // The candidate could not run the case `name`, the reference could.
+  // Finding::fails tells whether the graph is at fault: it cannot be computed
+  // in float64 either, or other cases ran.
+  [[nodiscard]] Finding ExplainRun(const Error& error, const std::string& name,
+                                   const RunRequest& request,
+                                   bool others_ran);
+
+ private:
+  struct Kept {
+    std::size_t case_index;
+    Subject subject;
+    bool differs;  // otherwise kept for its batch
+  };
+  void Keep(CaseOutcome& outcome, const RunRequest& request, bool differs);
+  void ExplainCases(ValidationResult& result);
+  void ExplainCase(Investigation& investigation, CaseResult& entry,
+                   ValidationResult& result);
+  void CheckBatches(ValidationResult& result);
+  void AddNotes(ValidationResult& result) const;
+
+  const ValidationOptions& options_;
+  const Model& model_;
+  Laboratory lab_;
+  std::size_t case_count_ = 0;
+  std::int64_t kept_bytes_ = 0;
+  std::size_t unexplained_ = 0;  // cases that were not kept
+  std::vector<Kept> kept_;
+};
+
+}  // namespace parity
+
+#endif  // PARITY_VALIDATE_EXPLAINER_H_

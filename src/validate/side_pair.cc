@@ -1,0 +1,146 @@
+#include "validate/side_pair.h"
+
+#include <expected>
+#include <format>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/status_macros.h"
+#include "diagnose/laboratory.h"
+#include "parity/error.h"
+#include "parity/validation.h"
+#include "validate/recorded_backend.h"
+#include "validate/reference_source.h"
+#include "validate/runtime_worker.h"
+#include "worker/worker_client.h"
+
+namespace parity {
+
+Status SidePair::Start() {
+  PARITY_ASSIGN_OR_RETURN(std::unique_ptr<WorkerClient> candidate,
+                          MakeWorker("candidate", kRuntimeWorker,
+                                     options_.limits, options_.interrupted));
+  PARITY_RETURN_IF_ERROR(candidate->Start());
+  candidate_ = std::move(candidate);
+  if (plan_.kind == ReferenceKind::kRecorded) {
+    reference_ = std::make_unique<RecordedBackend>(recordings_);
+    return {};
+  }
+  PARITY_ASSIGN_OR_RETURN(std::unique_ptr<WorkerClient> reference,
+                          MakeWorker("reference", kTorchWorker, options_.limits,
+                                     options_.interrupted));
+  PARITY_RETURN_IF_ERROR(reference->Start());
+  reference_ = std::move(reference);
+  return {};
+}
+
+void SidePair::Load(const std::shared_future<const RunRequest*>& request) {
+  auto candidate = std::async(std::launch::async, [&] {
+    return LoadAndRun(
+        *candidate_, [this] { return LoadCandidate(); }, request);
+  });
+  auto reference = std::async(std::launch::async, [&] {
+    return LoadAndRun(
+        *reference_, [this] { return LoadReference(); }, request);
+  });
+  reference_start_ = reference.get();
+  candidate_start_ = candidate.get();
+}
+
+SideStart SidePair::LoadAndRun(
+    Backend& side, const std::function<Status()>& load,
+    const std::shared_future<const RunRequest*>& request) {
+  SideStart start;
+  if (Status loaded = load(); !loaded) {
+    failed_ = true;
+    start.error = std::move(loaded).error();
+    return start;
+  }
+  start.loaded = true;
+  const RunRequest* const inputs = request.get();
+  const std::lock_guard lock(running_);
+  if (inputs == nullptr || failed_) return start;
+  progress_(std::format("running the {}", side.name()));
+  Result<RunResult> run = side.Run(*inputs);
+  if (run) {
+    start.run = *std::move(run);
+  } else {
+    start.error = std::move(run).error();
+  }
+  return start;
+}
+
+Status SidePair::LoadCandidate() {
+  PARITY_ASSIGN_OR_RETURN(
+      LoadResult loaded,
+      candidate_->Load(RuntimeRequest(options_.model, options_.runtime)));
+  candidate_description_ = {
+      .version = loaded.version,
+      .model = options_.model.filename().string(),
+      .kernels = std::format("{}, optimization {}", loaded.kernels,
+                             options_.runtime.optimization),
+      .load_ms = loaded.load_ms,
+      .peak_rss_bytes = 0};
+  candidate_notes_ = std::move(loaded.notes);
+  return {};
+}
+
+Status SidePair::LoadReference() {
+  if (plan_.kind == ReferenceKind::kRecorded) {
+    reference_description_ = {.version = "recording",
+                              .model = options_.reference.recorded.string(),
+                              .kernels = "",
+                              .load_ms = 0,
+                              .peak_rss_bytes = 0};
+    return {};
+  }
+  PARITY_ASSIGN_OR_RETURN(ReferenceSource source,
+                          PrepareReference(plan_, options_, contract_));
+  PARITY_ASSIGN_OR_RETURN(const LoadResult loaded,
+                          reference_->Load(source.request));
+  reference_description_ = {.version = loaded.version,
+                            .model = source.description,
+                            .kernels = loaded.kernels,
+                            .load_ms = loaded.load_ms,
+                            .peak_rss_bytes = 0};
+  weights_sha256_ = source.weights_sha256;
+  reference_notes_ = std::move(source.notes);
+  reference_notes_.insert(reference_notes_.end(), loaded.notes.begin(),
+                          loaded.notes.end());
+  reference_request_ = std::move(source.request);
+  return {};
+}
+
+void SidePair::Describe(ValidationResult& result) const {
+  result.reference = reference_description_;
+  result.candidate = candidate_description_;
+  result.weights_sha256 = weights_sha256_;
+  for (const std::vector<std::string>* notes :
+       {&reference_notes_, &candidate_notes_})
+    result.notes.insert(result.notes.end(), notes->begin(), notes->end());
+}
+
+LaboratoryOptions SidePair::MakeLaboratory() const {
+  LaboratoryOptions laboratory;
+  laboratory.make =
+      [this](SideKind kind) -> Result<std::unique_ptr<Backend>> {
+    PARITY_ASSIGN_OR_RETURN(
+        std::unique_ptr<WorkerClient> worker,
+        MakeWorker("diagnosis",
+                   kind == SideKind::kTorch ? kTorchWorker : kRuntimeWorker,
+                   options_.limits, options_.interrupted));
+    return worker;
+  };
+  laboratory.reference = reference_request_;
+  laboratory.candidate = RuntimeRequest(options_.model, options_.runtime);
+  laboratory.progress = progress_;
+  return laboratory;
+}
+
+}  // namespace parity
