@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <format>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include "backend/torch/script_arguments.h"
 #include "backend/torch/script_attributes.h"
+#include "backend/torch/script_modules.h"
 #include "backend/torch/script_outputs.h"
 #include "base/file_mapping.h"
 #include "base/status_macros.h"
@@ -123,6 +125,11 @@ std::vector<std::string> TorchScript::Notes() const {
       "the TorchScript module is in training mode, where batch normalisation "
       "uses the batch's own statistics and dropout is random; --attribute "
       "training=false puts it in evaluation mode"};
+}
+
+std::function<std::string()> TorchScript::ModuleLocator() const {
+  const auto modules = std::make_shared<const ScriptModules>(contents_->module);
+  return [modules] { return modules->Current(); };
 }
 
 Result<NamedTensors> TorchScript::Run(const NamedTensors& inputs) {

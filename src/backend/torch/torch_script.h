@@ -4,6 +4,7 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,6 +44,10 @@ class TorchScript {
   // Lines for the user: a module in training mode whose layers behave
   // differently there.
   [[nodiscard]] std::vector<std::string> Notes() const;
+
+  // Tells the module that a run is in, from inside the run; see
+  // script_modules.h. It may outlive this object.
+  [[nodiscard]] std::function<std::string()> ModuleLocator() const;
 
   // Errors: kIncompatible naming the inputs that are missing or too many.
   [[nodiscard]] Result<NamedTensors> Run(const NamedTensors& inputs);
