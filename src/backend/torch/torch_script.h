@@ -33,8 +33,8 @@ class TorchScript {
   // are; kInvalidArgument for text that is not of the attribute's type.
   [[nodiscard]] Status SetAttribute(const std::string& path,
                                     const std::string& value);
-  // Floating parameters and buffers become `type`, and so do floating inputs
-  // of later runs.
+  // Computes in `type` from now on, see script_precision.h; floating inputs
+  // become it, too. Before the first run.
   void Convert(c10::ScalarType type);
 
   // Of forward, in order.
