@@ -16,6 +16,7 @@
 #include "backend/torch/layers.h"
 #include "backend/torch/matting_base.h"
 #include "backend/torch/matting_refiner.h"
+#include "backend/torch/run_trace.h"
 #include "base/status_macros.h"
 #include "networks/matting_config.h"
 #include "parity/error.h"
@@ -76,8 +77,12 @@ Status BackgroundMatting::CheckInputs(const at::Tensor& src,
 Result<std::vector<at::Tensor>> BackgroundMatting::Forward(
     const at::Tensor& src, const at::Tensor& bgr) const {
   PARITY_RETURN_IF_ERROR(CheckInputs(src, bgr));
-  const at::Tensor source = src.to(precision_);
-  const at::Tensor background = bgr.to(precision_);
+  const auto converted = [this](const at::Tensor& image) {
+    const TracePause pause;
+    return image.to(precision_);
+  };
+  const at::Tensor source = converted(src);
+  const at::Tensor background = converted(bgr);
   return config_.type == MattingType::kBase ? ForwardBase(source, background)
                                             : ForwardRefine(source, background);
 }

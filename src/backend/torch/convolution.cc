@@ -17,7 +17,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
+#include "backend/torch/run_trace.h"
 #include "backend/torch/task_runner.h"
 
 namespace parity {
@@ -28,6 +30,10 @@ namespace {
 constexpr std::int64_t kTaskBytes = std::int64_t{4} << 20;  // unfolded input
 constexpr std::int64_t kTaskMultiplications = 8'000'000;
 constexpr std::int64_t kTaskChannels = 16;
+
+// A traced run shows the joined pieces under the name of a convolution that was
+// not cut.
+constexpr std::string_view kTracedName = "aten::conv2d";
 
 struct Sizes {
   std::int64_t batch, in_channels, out_channels, kernel, out_height, out_width;
@@ -72,6 +78,7 @@ at::Tensor ByChannels(const at::Tensor& input, const at::Tensor& weight,
       {sizes.batch, sizes.out_channels, sizes.out_height, sizes.out_width},
       input.options());
   runner.ForEach(tasks, [&](std::int64_t task) {
+    const TracePause pause;
     const std::int64_t first = sizes.out_channels * task / tasks;
     const std::int64_t count = sizes.out_channels * (task + 1) / tasks - first;
     const bool depthwise = options.groups > 1;
@@ -81,6 +88,7 @@ at::Tensor ByChannels(const at::Tensor& input, const at::Tensor& weight,
                         bias.defined() ? bias.narrow(0, first, count) : bias,
                         options, options.padding, depthwise ? count : 1));
   });
+  TraceValue(kTracedName, out);
   return out;
 }
 
@@ -103,6 +111,7 @@ at::Tensor ByBands(const at::Tensor& input, const at::Tensor& weight,
       {sizes.batch, sizes.out_channels, sizes.out_height, sizes.out_width},
       input.options());
   runner.ForEach(sizes.batch * bands, [&](std::int64_t task) {
+    const TracePause pause;
     const std::int64_t band = task % bands;
     const std::int64_t first = sizes.out_height * band / bands;
     const std::int64_t count = sizes.out_height * (band + 1) / bands - first;
@@ -115,6 +124,7 @@ at::Tensor ByBands(const at::Tensor& input, const at::Tensor& weight,
         .copy_(Convolve(rows, weight, bias, options, /*row_padding=*/0,
                         /*groups=*/1));
   });
+  TraceValue(kTracedName, out);
   return out;
 }
 

@@ -9,23 +9,27 @@
 #include <string>
 
 #include "backend/torch/convolution.h"
+#include "backend/torch/run_trace.h"
 #include "networks/matting_layers.h"
 
 namespace parity {
 
 at::Tensor Layers::Conv(const at::Tensor& x, const std::string& name,
                         const ConvolutionOptions& options) const {
+  const ModuleScope scope(name);
   return Convolution(x, parameters_[name + ".weight"], {}, options, runner_);
 }
 
 at::Tensor Layers::ConvWithBias(const at::Tensor& x, const std::string& name,
                                 const ConvolutionOptions& options) const {
+  const ModuleScope scope(name);
   return Convolution(x, parameters_[name + ".weight"],
                      parameters_[name + ".bias"], options, runner_);
 }
 
 at::Tensor Layers::BatchNorm(at::Tensor x, const std::string& name,
                              Activation activation) const {
+  const ModuleScope scope(name);
   // Unused in evaluation mode, but the operator wants a place for them.
   at::Tensor mean = at::empty({0}, x.options());
   at::Tensor inverse_deviation = at::empty({0}, x.options());
@@ -34,6 +38,7 @@ at::Tensor Layers::BatchNorm(at::Tensor x, const std::string& name,
       parameters_[name + ".bias"], parameters_[name + ".running_mean"],
       parameters_[name + ".running_var"], /*training=*/false, /*momentum=*/0,
       kBatchNormEpsilon);
+  const ModuleScope parent(ParentModule(name));
   if (activation == Activation::kRelu) x.relu_();
   if (activation == Activation::kRelu6) x.clamp_(0, 6);
   return x;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backend/torch/layers.h"
+#include "backend/torch/run_trace.h"
 #include "networks/matting_config.h"
 #include "networks/matting_layers.h"
 
@@ -25,8 +26,9 @@ using Features = std::array<at::Tensor, 5>;
 at::Tensor RunInvertedResidual(const Layers& layers,
                                const InvertedResidual& block,
                                const at::Tensor& input) {
-  const std::string prefix =
-      std::format("backbone.features.{}.conv.", block.index);
+  const std::string name = std::format("backbone.features.{}", block.index);
+  const std::string prefix = name + ".conv.";
+  const ModuleScope scope(name);
   at::Tensor x = input;
   int step = 0;
   if (block.expansion != 1) {
@@ -61,8 +63,10 @@ Features RunMobileNetV2(const Layers& layers, const at::Tensor& input) {
 
 at::Tensor RunBottleneck(const Layers& layers, const Bottleneck& block,
                          const at::Tensor& input) {
-  const std::string prefix =
-      std::format("backbone.layer{}.{}.", block.layer, block.block);
+  const std::string name =
+      std::format("backbone.layer{}.{}", block.layer, block.block);
+  const std::string prefix = name + ".";
+  const ModuleScope scope(name);
   at::Tensor x =
       layers.ConvBn(input, prefix + "conv1", prefix + "bn1", Activation::kRelu);
   x = layers.ConvBn(x, prefix + "conv2", prefix + "bn2", Activation::kRelu,
@@ -82,6 +86,7 @@ at::Tensor RunBottleneck(const Layers& layers, const Bottleneck& block,
 
 Features RunResNet(const Layers& layers, Backbone backbone,
                    const at::Tensor& input) {
+  const ModuleScope scope("backbone");
   Features features = {input};
   features[1] = layers.ConvBn(input, "backbone.conv1", "backbone.bn1",
                               Activation::kRelu, {.stride = 2, .padding = 3});
@@ -97,6 +102,7 @@ Features RunResNet(const Layers& layers, Backbone backbone,
 }
 
 at::Tensor RunAspp(const Layers& layers, const at::Tensor& x) {
+  const ModuleScope scope("aspp");
   std::vector<at::Tensor> branches;
   branches.push_back(
       layers.ConvBn(x, "aspp.convs.0.0", "aspp.convs.0.1", Activation::kRelu));
@@ -118,6 +124,7 @@ at::Tensor RunAspp(const Layers& layers, const at::Tensor& x) {
 
 // Takes the features so that each is freed after its use.
 at::Tensor RunDecoder(const Layers& layers, at::Tensor x, Features features) {
+  const ModuleScope scope("decoder");
   for (std::size_t i = 0; i < kDecoderChannels.size(); ++i) {
     at::Tensor shortcut = std::exchange(features[3 - i], {});
     x = at::cat({ResizeLike(x, shortcut), shortcut}, 1);

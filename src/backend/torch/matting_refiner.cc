@@ -21,6 +21,7 @@
 #include <optional>
 
 #include "backend/torch/layers.h"
+#include "backend/torch/run_trace.h"
 #include "backend/torch/task_runner.h"
 #include "networks/matting_config.h"
 
@@ -51,10 +52,12 @@ at::Tensor Inner(const at::Tensor& frame, std::int64_t margin) {
       .narrow(3, margin, frame.size(3) - 2 * margin);
 }
 
-// Calls `refine(start, count)` on pieces of [0, total).
+// Calls `refine(start, count)` on pieces of [0, total). In a traced run there
+// is one, so that each layer gives one value.
 void ForEachPiece(
     const TaskRunner& runner, std::int64_t total, std::int64_t size,
     const std::function<void(std::int64_t, std::int64_t)>& refine) {
+  if (IsTracing()) size = std::max<std::int64_t>(total, 1);
   runner.ForEach((total + size - 1) / size, [&](std::int64_t i) {
     refine(i * size, std::min(size, total - i * size));
   });
@@ -175,6 +178,7 @@ RefinedMatte RunMattingRefiner(const Layers& layers,
                                const MattingConfig& config,
                                const at::Tensor& src, const at::Tensor& bgr,
                                CoarseMatte coarse) {
+  const ModuleScope scope("refiner");
   const std::int64_t height = src.size(2);
   const std::int64_t width = src.size(3);
   const Margins margins = MarginsOf(config);

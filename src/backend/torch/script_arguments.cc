@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/torch/run_trace.h"
 #include "backend/torch/tensor_bridge.h"
 #include "base/status_macros.h"
 #include "parity/error.h"
@@ -83,6 +84,7 @@ Result<Assignment> Assign(std::span<const c10::Argument> arguments,
 Result<c10::IValue> ValueFor(const c10::Argument& argument,
                              const NamedTensor& input,
                              std::optional<c10::ScalarType> precision) {
+  const TracePause pause;
   PARITY_ASSIGN_OR_RETURN(at::Tensor tensor, TorchFromParity(input.tensor));
   if (precision && tensor.is_floating_point()) tensor = tensor.to(*precision);
   c10::TypePtr type = argument.type();

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "backend/torch/run_trace.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
@@ -80,6 +81,8 @@ Result<Tensor> ParityFromTorch(const at::Tensor& tensor,
                     name, c10::toString(tensor.scalar_type()),
                     tensor.layout() == c10::kStrided ? "strided" : "sparse"));
   }
+  // Not a part of what was run.
+  const TracePause pause;
   // Lazy conjugation and negation are bits of the tensor, not of its bytes.
   auto owner = std::make_shared<const at::Tensor>(
       tensor.to(c10::kCPU).resolve_conj().resolve_neg().contiguous());

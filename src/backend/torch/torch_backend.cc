@@ -23,6 +23,7 @@
 #include "backend/torch/background_matting.h"
 #include "backend/torch/exception_text.h"
 #include "backend/torch/kernels.h"
+#include "backend/torch/run_trace.h"
 #include "backend/torch/tensor_bridge.h"
 #include "backend/torch/torch_script.h"
 #include "base/status_macros.h"
@@ -38,6 +39,8 @@ class TorchBackend::Model {
  public:
   virtual ~Model() = default;
   virtual Result<NamedTensors> Run(const NamedTensors& inputs) = 0;
+  // Of a traced run.
+  [[nodiscard]] virtual RunTrace::Locator ModuleLocator() const = 0;
 };
 
 namespace {
@@ -107,6 +110,8 @@ class TorchBackend::NetworkModel : public TorchBackend::Model {
     }
     return outputs;
   }
+  // It says so itself.
+  [[nodiscard]] RunTrace::Locator ModuleLocator() const override { return {}; }
 
  private:
   static Result<at::Tensor> Image(const NamedTensors& inputs,
@@ -131,6 +136,9 @@ class TorchBackend::ScriptModel : public TorchBackend::Model {
 
   Result<NamedTensors> Run(const NamedTensors& inputs) override {
     return script_.Run(inputs);
+  }
+  [[nodiscard]] RunTrace::Locator ModuleLocator() const override {
+    return script_.ModuleLocator();
   }
 
  private:
@@ -213,15 +221,20 @@ Result<RunResult> TorchBackend::Run(const RunRequest& request) {
   }
   return CatchTorch([&]() -> Result<RunResult> {
     const c10::InferenceMode inference;
+    std::optional<RunTrace> trace;
+    if (request.trace) trace.emplace(model_->ModuleLocator());
     const Clock::time_point start = Clock::now();
     PARITY_ASSIGN_OR_RETURN(NamedTensors outputs, model_->Run(request.inputs));
     const double run_ms = MillisecondsSince(start);
+    std::vector<TracedValue> values;
+    if (trace) values = trace->Take();
     PARITY_ASSIGN_OR_RETURN(outputs,
                             Select(std::move(outputs), request.output_names));
     return RunResult{.outputs = std::move(outputs),
                      .run_ms = run_ms,
                      .changed_inputs = {},
-                     .peak_rss_bytes = 0};
+                     .peak_rss_bytes = 0,
+                     .trace = std::move(values)};
   });
 }
 

@@ -26,6 +26,11 @@ namespace parity {
 // all others are "output_0", "output_1", … by position. Attributes are set by
 // dotted path ("refine_mode", "refiner.threshold"); the attribute "training"
 // switches the whole module.
+//
+// A traced run describes every value that an ATen operator computed; see
+// run_trace.h. It computes the same as another up to rounding, but needs more
+// memory: the refiner of a network takes all cells, or the whole image, at
+// once.
 class TorchBackend : public Backend {
  public:
   TorchBackend();

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <format>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +20,9 @@
 
 #include "backend/torch/script_arguments.h"
 #include "backend/torch/script_attributes.h"
+#include "backend/torch/script_modules.h"
 #include "backend/torch/script_outputs.h"
+#include "backend/torch/script_precision.h"
 #include "base/file_mapping.h"
 #include "base/status_macros.h"
 #include "formats/file_kind.h"
@@ -68,11 +71,6 @@ bool HasTrainingBehaviour(const torch::jit::Module& module) {
   return code.contains("batch_norm") || code.contains("dropout");
 }
 
-void ConvertTensor(const at::Tensor& tensor, c10::ScalarType type) {
-  if (tensor.is_floating_point() && tensor.scalar_type() != type)
-    tensor.set_data(tensor.to(type));
-}
-
 }  // namespace
 
 Result<TorchScript> TorchScript::Open(const std::string& path) {
@@ -96,10 +94,7 @@ Status TorchScript::SetAttribute(const std::string& path,
 }
 
 void TorchScript::Convert(c10::ScalarType type) {
-  for (const at::Tensor& tensor : contents_->module.parameters())
-    ConvertTensor(tensor, type);
-  for (const at::Tensor& tensor : contents_->module.buffers())
-    ConvertTensor(tensor, type);
+  ConvertScript(contents_->module, type);
   contents_->precision = type;
 }
 
@@ -125,11 +120,17 @@ std::vector<std::string> TorchScript::Notes() const {
       "training=false puts it in evaluation mode"};
 }
 
+std::function<std::string()> TorchScript::ModuleLocator() const {
+  const auto modules = std::make_shared<const ScriptModules>(contents_->module);
+  return [modules] { return modules->Current(); };
+}
+
 Result<NamedTensors> TorchScript::Run(const NamedTensors& inputs) {
   const torch::jit::Method forward = contents_->module.get_method("forward");
   PARITY_ASSIGN_OR_RETURN(
       std::vector<c10::IValue> arguments,
       MatchScriptArguments(forward, inputs, contents_->precision));
+  const DefaultPrecision default_precision(contents_->precision);
   const c10::IValue returned =
       torch::jit::Method(forward)(std::move(arguments));
   return FlattenScriptOutputs(returned);

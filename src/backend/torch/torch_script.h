@@ -4,6 +4,7 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,8 +33,8 @@ class TorchScript {
   // are; kInvalidArgument for text that is not of the attribute's type.
   [[nodiscard]] Status SetAttribute(const std::string& path,
                                     const std::string& value);
-  // Floating parameters and buffers become `type`, and so do floating inputs
-  // of later runs.
+  // Computes in `type` from now on, see script_precision.h; floating inputs
+  // become it, too. Before the first run.
   void Convert(c10::ScalarType type);
 
   // Of forward, in order.
@@ -43,6 +44,10 @@ class TorchScript {
   // Lines for the user: a module in training mode whose layers behave
   // differently there.
   [[nodiscard]] std::vector<std::string> Notes() const;
+
+  // Tells the module that a run is in, from inside the run; see
+  // script_modules.h. It may outlive this object.
+  [[nodiscard]] std::function<std::string()> ModuleLocator() const;
 
   // Errors: kIncompatible naming the inputs that are missing or too many.
   [[nodiscard]] Result<NamedTensors> Run(const NamedTensors& inputs);

@@ -445,6 +445,52 @@ TEST_F(TorchScriptTest, IntegerParametersKeepTheirDTypeWhenConverted) {
       ElementsAre(2 * static_cast<double>(0.1F), static_cast<double>(0.1F)));
 }
 
+TEST_F(TorchScriptTest, DTypesAndConstantsInTheCodeAreConverted) {
+  // In saved code a dtype is a number: 6 is float32, 3 is int32.
+  struct Case {
+    std::string code;
+    double expected;  // of x = 0.1F
+  };
+  constexpr double kX = static_cast<double>(0.1F);
+  for (const Case& c :
+       {Case{"x.to(6) / 3", kX / 3}, Case{"(x / 3).to(dtype=6)", kX / 3},
+        Case{"torch.matmul(x.view(1, 1), torch.full([1, 1], 3, dtype=6))",
+             kX * 3},
+        Case{"torch.matmul(x.view(1, 1), torch.ones([1, 1])) / 3", kX / 3},
+        Case{"torch.sum(x / 3, dtype=6)", kX / 3},
+        Case{"x.float() / 3", kX / 3},
+        Case{"x / 3 + (x * 30).to(3)", kX / 3 + 3},
+        Case{"x * (1 / 3)", kX * (1.0 / 3)}}) {
+    SCOPED_TRACE(c.code);
+    Save(std::format("def forward(self, x: Tensor):\n  return {}\n", c.code));
+    ASSERT_TRUE(Load(path_, {}, "float64").has_value());
+    const RunResult run = MustRun({{"x", Floats({0.1F})}});
+    ASSERT_EQ(run.outputs.size(), 1U);
+    ASSERT_EQ(run.outputs[0].tensor.dtype(), DType::kFloat64);
+    EXPECT_DOUBLE_EQ(run.outputs[0].tensor.As<double>()[0], c.expected);
+  }
+  // A default of libtorch that was changed for a run is back.
+  EXPECT_EQ(at::ones({1}).scalar_type(), c10::ScalarType::Float);
+  // A traced module with a constant tensor in its code.
+  ASSERT_TRUE(
+      Load(DataPath("not_finite", "reference.pt"), {}, "float64").has_value());
+  const RunResult constants = MustRun({{"x", Floats({0.5F, 2})}});
+  EXPECT_EQ(constants.outputs[1].tensor.dtype(), DType::kFloat64);
+}
+
+TEST_F(TorchScriptTest, DTypesThatCannotBeConvertedAreErrorsThatSaySo) {
+  torch::jit::Module module("Model");
+  module.register_attribute("kind", c10::IntType::get(), 6);
+  module.register_parameter("w", at::ones({2, 2}), /*is_buffer=*/false);
+  Save(module,
+       "def forward(self, x: Tensor):\n"
+       "  return torch.matmul(x.view(1, 2).to(self.kind), self.w)\n");
+  ASSERT_TRUE(Load(path_, {}, "float64").has_value());
+  EXPECT_THAT(RunError({{"x", Floats({1, 2})}}),
+              AllOf(HasSubstr("same dtype"), HasSubstr("float != double"),
+                    HasSubstr("torch.matmul"), Not(HasSubstr("\n"))));
+}
+
 TEST_F(TorchScriptTest, WhatAModelRaisesIsOneLineWithTheCode) {
   Save(
       "def forward(self, x: Tensor):\n"
