@@ -1,0 +1,7 @@
+#include "backend/torch/onnx/operator_table.h"
+
+namespace parity {
+
+void AddControlFlowOperators(OperatorTable& /*table*/) {}
+
+}  // namespace parity
