@@ -6,9 +6,11 @@ const OperatorTable& Operators() {
   static const OperatorTable table = [] {
     OperatorTable all;
     AddElementwiseOperators(all);
+    AddActivationOperators(all);
     AddLogicOperators(all);
     AddReductionOperators(all);
     AddShapeOperators(all);
+    AddPaddingOperators(all);
     AddIndexOperators(all);
     AddSelectionOperators(all);
     AddConstantOperators(all);
