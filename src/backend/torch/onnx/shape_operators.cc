@@ -2,6 +2,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <c10/core/ScalarType.h>
@@ -49,7 +50,8 @@ Tensors ShapeOf(const OperatorContext& context) {
 }
 
 Tensors Size(const OperatorContext& context) {
-  return {at::tensor(context.Input(0).numel(), ScalarType::Long)};
+  return {at::full({}, context.Input(0).numel(),
+                   at::TensorOptions(ScalarType::Long))};
 }
 
 // Without elements anything could stand for -1 beside an axis of size 0, and
