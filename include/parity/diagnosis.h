@@ -53,7 +53,8 @@ struct ErrorSize {
   double rms = 0;
   double max = 0;
   std::int64_t nonfinite_disagreements = 0;
-  std::int64_t mismatches = 0;  // of integers and booleans: elements that differ
+  std::int64_t mismatches =
+      0;  // of integers and booleans: elements that differ
 };
 
 enum class NoiseVerdict : std::uint8_t { kUnknown, kWithin, kBeyond };
@@ -65,8 +66,8 @@ struct ErrorBudget {
   // float64 reference − float64 ONNX graph; where the reference is a recording,
   // that − float64 ONNX graph.
   std::optional<ErrorSize> exported;
-  std::optional<ErrorSize> runtime;    // float64 ONNX graph − candidate
-  double scale_rms = 0;  // root mean square of the float64 values
+  std::optional<ErrorSize> runtime;  // float64 ONNX graph − candidate
+  double scale_rms = 0;              // root mean square of the float64 values
   double scale_max = 0;
   double noise_rms = 0;  // what rounding explains
   double noise_max = 0;

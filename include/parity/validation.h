@@ -37,6 +37,8 @@ struct ReferenceOptions {
                        // networks/matting_config.h
   std::optional<std::uint64_t>
       synthetic_seed;  // built-in network: synthetic weights of this seed
+  std::vector<std::string> output_names;  // of what the reference returns, in
+                                          // order; empty: its own names
   bool allow_missing_keys = false;  // checkpoint: synthetic values for missing
                                     // keys, unexpected keys ignored
   std::string kernels = "auto";     // auto, onednn, native

@@ -39,6 +39,8 @@ struct LoadRequest {
   // Empty: kNetwork float32, the others as they are. ONNX Runtime has no choice
   // and ignores it.
   std::string precision{};  // "float32", "float16", "float64" or empty
+  // kTorchScript: names for what it returns, in order; empty: its own.
+  std::vector<std::string> output_names{};
   // Runtime options, ignored by sides that have none of the kind.
   int threads = 0;         // 0 = one per core
   std::string provider{};  // "CPUExecutionProvider", …; empty = the CPU

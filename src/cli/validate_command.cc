@@ -53,6 +53,16 @@ void AddValidateCommand(CLI::App& app,
       ->needs(torchscript)
       ->type_name("NAME=VALUE");
   command
+      ->add_option("--reference-outputs", options.output_names,
+                   "Names for what the TorchScript module returns, in order: "
+                   "pha,fgr,…; outputs are then compared by name")
+      ->group(reference)
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->needs(torchscript)
+      ->type_name("NAME,…");
+  command
       ->add_option("--recorded", options.recorded,
                    "Recorded inputs and outputs: .safetensors, .npz or a "
                    "test_data_set folder")

@@ -226,9 +226,10 @@ void AddValidationFlags(CLI::App& command, ValidationFlags& flags) {
       ->check(CLI::IsMember({"max-diff", "noise"}))
       ->type_name("NAME");
   command
-      .add_option("--explain", flags.explain,
-                  "Find the cause of differences: auto (of failures and of what "
-                  "is beyond rounding), always, never")
+      .add_option(
+          "--explain", flags.explain,
+          "Find the cause of differences: auto (of failures and of what "
+          "is beyond rounding), always, never")
       ->group(verdict)
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}))
@@ -362,8 +363,7 @@ Result<ExitCode> RunValidation(const ValidationFlags& flags,
   if (!result) return std::unexpected(result.error());
   if (result->error) {
     // What could be learnt about it, then the error as any other.
-    std::print(stderr, "{}",
-               FormatFindings(result->findings, StderrColors()));
+    std::print(stderr, "{}", FormatFindings(result->findings, StderrColors()));
     return std::unexpected(*result->error);
   }
   std::print("{}", FormatConsoleReport(*result, StdoutColors()));

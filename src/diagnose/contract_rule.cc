@@ -41,9 +41,9 @@ std::optional<std::vector<std::size_t>> FindPermutation(
     std::optional<std::size_t> found;
     for (std::size_t offset = 0; offset < count && !found; ++offset) {
       const std::size_t j = (i + offset) % count;
-      if (!taken[j] && Agree(subject.expected[j].tensor,
-                             subject.actual[i].tensor,
-                             investigation.budgets()[j]))
+      if (!taken[j] &&
+          Agree(subject.expected[j].tensor, subject.actual[i].tensor,
+                investigation.budgets()[j]))
         found = j;
     }
     if (!found) return std::nullopt;

@@ -29,10 +29,9 @@ void ExamineCandidate(const Investigation& investigation,
   if (Add(findings, ExamineProvider(investigation))) return;
   if (Add(findings, ExamineDeterminism(investigation))) return;
   if (Add(findings, ExamineOptimizer(investigation))) return;
-  Add(findings,
-      ExamineRuntime(investigation, options.window_bytes > 0
-                                        ? options.window_bytes
-                                        : kDefaultWindowBytes));
+  Add(findings, ExamineRuntime(investigation, options.window_bytes > 0
+                                                  ? options.window_bytes
+                                                  : kDefaultWindowBytes));
 }
 
 void ExamineLeg(const Investigation& investigation,
@@ -55,10 +54,10 @@ void ExamineLeg(const Investigation& investigation,
 }
 
 bool AllWithin(const Investigation& investigation) {
-  return std::ranges::all_of(
-      investigation.budgets(), [](const ErrorBudget& budget) {
-        return budget.verdict == NoiseVerdict::kWithin;
-      });
+  return std::ranges::all_of(investigation.budgets(),
+                             [](const ErrorBudget& budget) {
+                               return budget.verdict == NoiseVerdict::kWithin;
+                             });
 }
 
 // Without float64 only experiments speak: is there a setting of one side with

@@ -19,8 +19,7 @@ constexpr Tolerance kExact{.atol = 0, .rtol = 0, .equal_nonfinite = true};
 
 // Root mean square and largest magnitude of the finite elements.
 NoiseBounds ScaleOf(const Tensor& tensor) {
-  const Result<Comparison> self =
-      Compare(tensor.view(), tensor.view(), kExact);
+  const Result<Comparison> self = Compare(tensor.view(), tensor.view(), kExact);
   if (!self) return {};
   return {.rms = self->expected_rms, .max = self->max_abs_expected};
 }
@@ -79,10 +78,10 @@ ErrorBudget MeasureBudget(const OutputVersions& versions) {
   if (versions.expected64 != nullptr)
     budget.reference = SizeOfError(*versions.expected64, *versions.expected);
   if (versions.graph64 != nullptr) {
-    budget.exported = SizeOfError(
-        versions.expected64 != nullptr ? *versions.expected64
-                                       : *versions.expected,
-        *versions.graph64);
+    budget.exported =
+        SizeOfError(versions.expected64 != nullptr ? *versions.expected64
+                                                   : *versions.expected,
+                    *versions.graph64);
     budget.runtime = SizeOfError(*versions.graph64, *versions.actual);
   }
   const NoiseBounds scale = ScaleOf(versions);

@@ -11,10 +11,10 @@ namespace parity {
 
 // One output as every computation gave it; null: not known.
 struct OutputVersions {
-  const Tensor* expected = nullptr;     // reference
-  const Tensor* actual = nullptr;       // candidate
-  const Tensor* expected64 = nullptr;   // reference in float64
-  const Tensor* graph64 = nullptr;      // ONNX graph in float64
+  const Tensor* expected = nullptr;    // reference
+  const Tensor* actual = nullptr;      // candidate
+  const Tensor* expected64 = nullptr;  // reference in float64
+  const Tensor* graph64 = nullptr;     // ONNX graph in float64
   double roundoff = 0;  // of the coarsest type inside; 0: the outputs' own
 };
 

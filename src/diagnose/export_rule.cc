@@ -46,9 +46,8 @@ std::vector<std::string> WronglyExported(const Investigation& investigation) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < investigation.budgets().size(); ++i) {
     const ErrorBudget& budget = investigation.budgets()[i];
-    if (budget.exported &&
-        !Within(*budget.exported,
-                {.rms = budget.noise_rms, .max = budget.noise_max}))
+    if (budget.exported && !Within(*budget.exported, {.rms = budget.noise_rms,
+                                                      .max = budget.noise_max}))
       names.push_back(investigation.subject().actual[i].name);
   }
   return names;
@@ -99,8 +98,9 @@ void AddDivergence(const Investigation& investigation, Finding& finding) {
     finding.evidence.push_back({.name = "last value that agrees",
                                 .value = divergence->last_agreeing_value});
   if (divergence->region.size() > 1)
-    finding.evidence.push_back({.name = "nodes without a counterpart from there",
-                                .value = Join(divergence->region, 8)});
+    finding.evidence.push_back(
+        {.name = "nodes without a counterpart from there",
+         .value = Join(divergence->region, 8)});
   if (!divergence->other_suspects.empty())
     finding.evidence.push_back({.name = "other suspects",
                                 .value = Join(divergence->other_suspects, 8)});
@@ -110,8 +110,8 @@ bool Reaches(const Graph& graph, const std::string& input) {
   std::set<std::string> reached = {input};
   for (const Node& node : graph.nodes) {
     // What a subgraph uses is not looked into: it counts as used.
-    const bool has_subgraph = std::ranges::any_of(
-        node.attributes, [](const Attribute& attribute) {
+    const bool has_subgraph =
+        std::ranges::any_of(node.attributes, [](const Attribute& attribute) {
           return std::holds_alternative<std::shared_ptr<Graph>>(
               attribute.value);
         });
@@ -174,11 +174,12 @@ std::optional<Finding> ExamineExport(const Investigation& investigation,
   Finding finding =
       investigation.MakeFinding(Cause::kExport, Confidence::kCertain, "");
   AddDivergence(investigation, finding);
-  finding.message = "the graph computes something else than the reference, in "
-                    "float64, too";
+  finding.message =
+      "the graph computes something else than the reference, in "
+      "float64, too";
   if (!finding.node.empty())
-    finding.message += std::format(": first seen at {} ({})", finding.node,
-                                   finding.op);
+    finding.message +=
+        std::format(": first seen at {} ({})", finding.node, finding.op);
   if (std::string kind = SubKind(investigation, cases); !kind.empty()) {
     finding.message += "; " + kind;
     finding.evidence.push_back({.name = "kind", .value = std::move(kind)});
@@ -188,11 +189,11 @@ std::optional<Finding> ExamineExport(const Investigation& investigation,
     if (!budget.exported) continue;
     finding.evidence.push_back(
         {.name = "export error of " + investigation.subject().actual[i].name,
-         .value = budget.exported->nonfinite_disagreements > 0
-                      ? std::format(
-                            "{} elements are not finite on one side only",
-                            budget.exported->nonfinite_disagreements)
-                      : Text(budget.exported->max)});
+         .value =
+             budget.exported->nonfinite_disagreements > 0
+                 ? std::format("{} elements are not finite on one side only",
+                               budget.exported->nonfinite_disagreements)
+                 : Text(budget.exported->max)});
   }
   return finding;
 }

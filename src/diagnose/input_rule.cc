@@ -32,8 +32,8 @@ std::optional<Tensor> MapValues(const Tensor& tensor,
   if (tensor.dtype() != DType::kFloat32) return std::nullopt;
   Result<Tensor> mapped = Tensor::Allocate(DType::kFloat32, tensor.shape());
   if (!mapped) return std::nullopt;
-  std::ranges::transform(tensor.As<float>(),
-                         mapped->MutableAs<float>().begin(), map);
+  std::ranges::transform(tensor.As<float>(), mapped->MutableAs<float>().begin(),
+                         map);
   return *std::move(mapped);
 }
 
@@ -98,19 +98,18 @@ std::optional<Tensor> SwapSpatial(const Tensor& tensor) {
 std::vector<Convention> Conventions() {
   const auto mapped = [](float factor, float offset) {
     return [=](const Tensor& tensor) {
-      return MapValues(tensor,
-                       [=](float x) { return x * factor + offset; });
+      return MapValues(tensor, [=](float x) { return x * factor + offset; });
     };
   };
-  return {{"times 255 (a range of [0,255] for [0,1])", mapped(255, 0)},
-          {"divided by 255 (a range of [0,1] for [0,255])",
-           mapped(1.0F / 255, 0)},
-          {"as 2x - 1 (a range of [-1,1] for [0,1])", mapped(2, -1)},
-          {"as (x + 1) / 2 (a range of [0,1] for [-1,1])", mapped(0.5F, 0.5F)},
-          {"with the channels reversed (BGR for RGB)", ReverseChannels},
-          {"with channels first (NCHW for NHWC)", ChannelsFirst},
-          {"with channels last (NHWC for NCHW)", ChannelsLast},
-          {"with height and width exchanged", SwapSpatial}};
+  return {
+      {"times 255 (a range of [0,255] for [0,1])", mapped(255, 0)},
+      {"divided by 255 (a range of [0,1] for [0,255])", mapped(1.0F / 255, 0)},
+      {"as 2x - 1 (a range of [-1,1] for [0,1])", mapped(2, -1)},
+      {"as (x + 1) / 2 (a range of [0,1] for [-1,1])", mapped(0.5F, 0.5F)},
+      {"with the channels reversed (BGR for RGB)", ReverseChannels},
+      {"with channels first (NCHW for NHWC)", ChannelsFirst},
+      {"with channels last (NHWC for NCHW)", ChannelsLast},
+      {"with height and width exchanged", SwapSpatial}};
 }
 
 // Applied to all inputs it applies to; nothing when there is none.

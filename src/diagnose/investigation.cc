@@ -58,8 +58,7 @@ double WorkingRoundoff(const Graph& graph) {
   for (const Initializer& initializer : graph.initializers)
     roundoff = std::max(roundoff, UnitRoundoff(initializer.tensor.dtype()));
   for (const ValueInfo& input : graph.inputs) {
-    if (input.dtype)
-      roundoff = std::max(roundoff, UnitRoundoff(*input.dtype));
+    if (input.dtype) roundoff = std::max(roundoff, UnitRoundoff(*input.dtype));
   }
   for (const Node& node : graph.nodes)
     roundoff = std::max(roundoff, RoundoffOfCast(node));
@@ -75,9 +74,9 @@ void Investigation::MeasureBudgets() {
     if (run) {
       reference64_ = *std::move(run);
     } else {
-      notes_.push_back(std::format(
-          "the reference could not be computed in float64: {}",
-          run.error().message));
+      notes_.push_back(
+          std::format("the reference could not be computed in float64: {}",
+                      run.error().message));
     }
   }
   Result<RunResult> run = lab_.Graph64(Traced(subject_.request));
@@ -101,9 +100,9 @@ void Investigation::MeasureBudgets() {
         {.expected = At(&subject_.expected, i),
          .actual = At(&subject_.actual, i),
          .expected64 = expected64,
-         .graph64 = graph64_ ? FindTensor(graph64_->outputs,
-                                          subject_.actual[i].name)
-                             : nullptr,
+         .graph64 = graph64_
+                        ? FindTensor(graph64_->outputs, subject_.actual[i].name)
+                        : nullptr,
          .roundoff = roundoff_}));
   }
 }
@@ -157,9 +156,9 @@ Agreement Investigation::CompareBy(const NamedTensors& expected,
                                    bool by_model_names) const {
   Agreement agreement{.agrees = true};
   for (std::size_t i = 0; i < subject_.actual.size(); ++i) {
-    const Tensor* const left = FindTensor(
-        expected, by_model_names ? subject_.actual[i].name
-                                 : subject_.expected[i].name);
+    const Tensor* const left =
+        FindTensor(expected, by_model_names ? subject_.actual[i].name
+                                            : subject_.expected[i].name);
     const Tensor* const right = FindTensor(actual, subject_.actual[i].name);
     if (left == nullptr || right == nullptr ||
         left->shape() != right->shape()) {
@@ -168,8 +167,8 @@ Agreement Investigation::CompareBy(const NamedTensors& expected,
     }
     const ErrorSize error = SizeOfError(*left, *right);
     agreement.max_error = std::max(agreement.max_error, error.max);
-    if (!Within(error, {.rms = budgets_[i].noise_rms,
-                        .max = budgets_[i].noise_max}))
+    if (!Within(error,
+                {.rms = budgets_[i].noise_rms, .max = budgets_[i].noise_max}))
       agreement.agrees = false;
   }
   return agreement;

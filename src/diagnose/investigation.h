@@ -26,7 +26,7 @@ struct Subject {
   std::string name;
   RunRequest request;
   NamedTensors expected;
-  NamedTensors actual;                  // named as the model's outputs
+  NamedTensors actual;  // named as the model's outputs
   std::vector<std::string> contract_failures;
   std::vector<std::string> changed_inputs;  // by the reference
 };
@@ -66,9 +66,7 @@ class Investigation {
   [[nodiscard]] std::vector<Leg> GuiltyLegs() const;
   // Names of the outputs beyond noise, as the model names them.
   [[nodiscard]] std::vector<std::string> WrongOutputs() const;
-  [[nodiscard]] const std::vector<std::string>& notes() const {
-    return notes_;
-  }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   // Null when it could not be computed.
   [[nodiscard]] const RunResult* reference64() const {

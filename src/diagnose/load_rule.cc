@@ -65,10 +65,10 @@ Finding ExamineLoadFailure(Laboratory& lab, const Model* model,
     lab.Progress("explaining: the CPU execution provider");
     if (Works(lab, load, request)) {
       finding.cause = Cause::kProvider;
-      finding.message =
-          std::format("{} cannot load or run it, the CPU execution provider "
-                      "can: {}",
-                      candidate.provider, error.message);
+      finding.message = std::format(
+          "{} cannot load or run it, the CPU execution provider "
+          "can: {}",
+          candidate.provider, error.message);
       return finding;
     }
   }

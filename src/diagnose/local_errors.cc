@@ -69,8 +69,8 @@ class WindowPlanner {
  private:
   bool Examinable(const Node& node) {
     if (node.op_type == "Constant") return false;
-    const bool traced = std::ranges::all_of(
-        node.outputs, [&](const std::string& output) {
+    const bool traced =
+        std::ranges::all_of(node.outputs, [&](const std::string& output) {
           return output.empty() || trace_.contains(output);
         });
     // What nothing needs is not evaluated; nobody misses it.
@@ -133,9 +133,8 @@ class LocalErrorSearch {
     found_.skipped = planner.skipped();
     found_.tapping_changed_result = true;
     for (std::size_t i = 0; i < windows.size(); ++i) {
-      investigation_.lab().Progress(
-          std::format("explaining: node by node, part {} of {}", i + 1,
-                      windows.size()));
+      investigation_.lab().Progress(std::format(
+          "explaining: node by node, part {} of {}", i + 1, windows.size()));
       PARITY_RETURN_IF_ERROR(Examine(windows[i]));
     }
     if (windows.empty()) found_.tapping_changed_result = false;
@@ -187,15 +186,15 @@ class LocalErrorSearch {
         continue;
       const Node& node = *producers_.at(value.name);
       if (IsTie(node, local.inputs, tapped)) continue;
-      suspects.push_back({.node = NodeLabel(node),
-                          .op = node.op_type,
-                          .value = value.name,
-                          .local = error,
-                          .native = {},
-                          .scale_rms = rms,
-                          .propagated = RelativeDistance(
-                              SketchOf(actual.view()),
-                              trace_.at(value.name)->sketch)});
+      suspects.push_back(
+          {.node = NodeLabel(node),
+           .op = node.op_type,
+           .value = value.name,
+           .local = error,
+           .native = {},
+           .scale_rms = rms,
+           .propagated = RelativeDistance(SketchOf(actual.view()),
+                                          trace_.at(value.name)->sketch)});
     }
     if (suspects.empty()) return {};
     RunRequest again = local;
@@ -205,8 +204,9 @@ class LocalErrorSearch {
     const Result<RunResult> native = investigation_.lab().GraphNative(again);
     for (LocalError& suspect : suspects) {
       if (native) {
-        suspect.native = SizeOfError(*FindTensor(exact, suspect.value),
-                                     *FindTensor(native->outputs, suspect.value));
+        suspect.native =
+            SizeOfError(*FindTensor(exact, suspect.value),
+                        *FindTensor(native->outputs, suspect.value));
         if (Within(suspect.local, {.rms = kNativeFactor * suspect.native.rms,
                                    .max = kNativeFactor * suspect.native.max}))
           continue;
@@ -245,8 +245,7 @@ std::string AttributesText(const Node& node) {
   std::string text;
   for (const Attribute& attribute : node.attributes) {
     std::string value;
-    if (const auto* const integer =
-            std::get_if<std::int64_t>(&attribute.value))
+    if (const auto* const integer = std::get_if<std::int64_t>(&attribute.value))
       value = std::to_string(*integer);
     if (const auto* const number = std::get_if<float>(&attribute.value))
       value = std::format("{:g}", *number);
@@ -258,8 +257,8 @@ std::string AttributesText(const Node& node) {
         value += (value.empty() ? "" : ",") + std::to_string(entry);
     }
     if (value.empty()) continue;
-    text += std::format("{}{}={}", text.empty() ? "" : " ", attribute.name,
-                        value);
+    text +=
+        std::format("{}{}={}", text.empty() ? "" : " ", attribute.name, value);
   }
   return text;
 }
@@ -312,8 +311,8 @@ void AddLocalErrors(const Investigation& investigation,
   const Result<LocalErrors> errors =
       FindLocalErrors(investigation, candidate, window_bytes);
   if (!errors) {
-    finding.evidence.push_back({.name = "node by node",
-                                .value = errors.error().message});
+    finding.evidence.push_back(
+        {.name = "node by node", .value = errors.error().message});
     return;
   }
   finding.evidence.push_back(

@@ -22,17 +22,17 @@ inline constexpr std::int64_t kDefaultWindowBytes = 128'000'000;
 struct LocalError {
   std::string node;
   std::string op;
-  std::string value;       // the output that is wrong
-  ErrorSize local;         // against float64 on the node's own inputs
-  ErrorSize native;        // the same for libtorch's kernel in the node's types
-  double scale_rms = 0;    // of the value
-  double propagated = 0;   // relative distance from the float64 graph's value
+  std::string value;      // the output that is wrong
+  ErrorSize local;        // against float64 on the node's own inputs
+  ErrorSize native;       // the same for libtorch's kernel in the node's types
+  double scale_rms = 0;   // of the value
+  double propagated = 0;  // relative distance from the float64 graph's value
 };
 
 struct LocalErrors {
-  std::vector<LocalError> wrong;   // beyond noise, in the order of the graph
-  std::int64_t examined = 0;       // nodes
-  std::int64_t skipped = 0;        // nodes that could not be examined
+  std::vector<LocalError> wrong;  // beyond noise, in the order of the graph
+  std::int64_t examined = 0;      // nodes
+  std::int64_t skipped = 0;       // nodes that could not be examined
   bool tapping_changed_result = false;  // outputs with taps are within noise of
                                         // float64, without they were not
 };

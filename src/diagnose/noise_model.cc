@@ -27,9 +27,9 @@ struct FloorFactors {
   double max;
 };
 FloorFactors FactorsFor(double roundoff) {
-  if (roundoff > 1e-5) return {.rms = 4, .max = 32};        // 16 bits
-  if (roundoff > 1e-10) return {.rms = 32, .max = 512};     // float32
-  return {.rms = 4096, .max = 65536};                       // float64
+  if (roundoff > 1e-5) return {.rms = 4, .max = 32};     // 16 bits
+  if (roundoff > 1e-10) return {.rms = 32, .max = 512};  // float32
+  return {.rms = 4096, .max = 65536};                    // float64
 }
 
 }  // namespace
@@ -71,17 +71,16 @@ NoiseBounds NoiseFloor(double scale_rms, double scale_max, double roundoff) {
 
 NoiseBounds NoiseOf(const ErrorBudget& budget, double roundoff,
                     std::int64_t element_count) {
-  NoiseBounds bounds =
-      NoiseFloor(budget.scale_rms, budget.scale_max, roundoff);
+  NoiseBounds bounds = NoiseFloor(budget.scale_rms, budget.scale_max, roundoff);
   // Without a float64 reference its error is within what the export leg shows.
   const std::optional<ErrorSize>& other =
       budget.reference ? budget.reference : budget.exported;
   if (!other || !budget.runtime) return bounds;
   const double factor = element_count <= kFewElements ? kFewFactor : kFactor;
-  bounds.rms = std::max(bounds.rms,
-                        factor * std::min(other->rms, budget.runtime->rms));
-  bounds.max = std::max(bounds.max,
-                        factor * std::min(other->max, budget.runtime->max));
+  bounds.rms =
+      std::max(bounds.rms, factor * std::min(other->rms, budget.runtime->rms));
+  bounds.max =
+      std::max(bounds.max, factor * std::min(other->max, budget.runtime->max));
   return bounds;
 }
 

@@ -40,10 +40,10 @@ std::optional<Finding> ExamineNonFinite(const Investigation& investigation) {
     const std::int64_t actual = comparison->actual_nonfinite.total();
     if (expected == 0 && actual == 0) continue;
     one_sided = one_sided || comparison->nonfinite_disagreements > 0;
-    text += std::format("{}{} has {} such values in the reference and {} in "
-                        "the candidate",
-                        text.empty() ? "" : ", ", subject.actual[i].name,
-                        expected, actual);
+    text += std::format(
+        "{}{} has {} such values in the reference and {} in "
+        "the candidate",
+        text.empty() ? "" : ", ", subject.actual[i].name, expected, actual);
   }
   if (text.empty()) return std::nullopt;
   Finding finding = investigation.MakeFinding(

@@ -65,8 +65,7 @@ class OptimizerSearch {
                   ? half
                   : names.subspan(names.size() / 2);
     }
-    if (names.empty() ||
-        !IsRight(optimization, {std::string(names.front())}))
+    if (names.empty() || !IsRight(optimization, {std::string(names.front())}))
       return std::nullopt;
     return std::string(names.front());
   }
@@ -115,8 +114,8 @@ std::optional<Finding> ExamineOptimizer(const Investigation& investigation) {
   investigation.lab().Progress("explaining: graph optimizations off");
   OptimizerSearch search(investigation);
   if (!search.IsRight("disabled", {})) return std::nullopt;
-  Finding finding = investigation.MakeFinding(
-      Cause::kOptimizer, Confidence::kCertain, "");
+  Finding finding =
+      investigation.MakeFinding(Cause::kOptimizer, Confidence::kCertain, "");
   finding.evidence.push_back({.name = "max error with optimizations off",
                               .value = Text(search.max_error())});
   std::string culprit = std::format("level {}", candidate.optimization);
@@ -137,8 +136,7 @@ std::optional<Finding> ExamineOptimizer(const Investigation& investigation) {
   finding.message = std::format(
       "right with the runtime's graph optimizations off: {} breaks it",
       culprit);
-  if (std::string node =
-          FirstWrongValue(investigation, candidate.optimization);
+  if (std::string node = FirstWrongValue(investigation, candidate.optimization);
       !node.empty())
     investigation.Locate(finding, node);
   return finding;

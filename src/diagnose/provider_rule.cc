@@ -17,8 +17,8 @@ std::optional<Finding> ExamineProvider(const Investigation& investigation) {
   lab.Progress("explaining: the CPU execution provider");
   LoadRequest load = candidate;
   load.provider = kCpuProviderName;
-  const auto run =
-      lab.CandidateVariant(load, {.inputs = investigation.subject().request.inputs});
+  const auto run = lab.CandidateVariant(
+      load, {.inputs = investigation.subject().request.inputs});
   if (!run) return std::nullopt;
   const Agreement agreement = investigation.CompareWithTruth(run->outputs);
   if (!agreement.agrees) return std::nullopt;
@@ -26,9 +26,8 @@ std::optional<Finding> ExamineProvider(const Investigation& investigation) {
       Cause::kProvider, Confidence::kCertain,
       std::format("{} computes it wrong, the CPU execution provider is right",
                   candidate.provider));
-  finding.evidence.push_back(
-      {.name = "max error on the CPU execution provider",
-       .value = Text(agreement.max_error)});
+  finding.evidence.push_back({.name = "max error on the CPU execution provider",
+                              .value = Text(agreement.max_error)});
   AddLocalErrors(investigation, candidate, kDefaultWindowBytes, finding);
   return finding;
 }

@@ -75,15 +75,15 @@ std::optional<Finding> ExamineRepeatability(
     if (!comparison) continue;
     largest = std::max(largest, comparison->max_abs_error);
     // A few elements may be on the edge of a step.
-    same = same && comparison->mismatch_count * 1000 <=
-                       comparison->element_count;
+    same =
+        same && comparison->mismatch_count * 1000 <= comparison->element_count;
   }
   if (same) return std::nullopt;
   Finding finding = investigation.MakeFinding(
       Cause::kReference, Confidence::kCertain,
       "the reference is not deterministic: two runs on the same inputs differ");
-  finding.evidence.push_back({.name = "max difference of two reference runs",
-                              .value = Text(largest)});
+  finding.evidence.push_back(
+      {.name = "max difference of two reference runs", .value = Text(largest)});
   return finding;
 }
 
@@ -121,9 +121,9 @@ bool Overflows(const Investigation& investigation) {
   return std::ranges::any_of(
       investigation.subject().expected, [&](const NamedTensor& output) {
         if (output.tensor.dtype() != DType::kFloat16) return false;
-        const auto self = Compare(
-            output.tensor.view(), output.tensor.view(),
-            {.atol = 0, .rtol = 0, .equal_nonfinite = true});
+        const auto self =
+            Compare(output.tensor.view(), output.tensor.view(),
+                    {.atol = 0, .rtol = 0, .equal_nonfinite = true});
         return self && self->expected_nonfinite.total() > 0;
       });
 }
@@ -145,7 +145,8 @@ std::optional<Finding> ExamineReference(const Investigation& investigation) {
           ? std::format("the reference overflows in float16 (beyond {:g}); in "
                         "float64 its outputs are finite",
                         kLargestHalf)
-          : "the reference is far from itself in float64, the candidate is not");
+          : "the reference is far from itself in float64, the candidate is "
+            "not");
   for (std::size_t i = 0; i < investigation.budgets().size(); ++i) {
     const ErrorBudget& budget = investigation.budgets()[i];
     if (!budget.reference) continue;

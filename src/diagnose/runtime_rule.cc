@@ -12,15 +12,15 @@ namespace parity {
 std::optional<Finding> ExamineRuntime(const Investigation& investigation,
                                       std::int64_t window_bytes) {
   const LoadRequest& candidate = investigation.lab().options().candidate;
-  Finding finding = investigation.MakeFinding(
-      Cause::kRuntime, Confidence::kLikely, "");
+  Finding finding =
+      investigation.MakeFinding(Cause::kRuntime, Confidence::kLikely, "");
   AddLocalErrors(investigation, candidate, window_bytes, finding);
   // Only a node that is wrong on its own inputs convicts the runtime.
   if (!finding.node.empty()) {
     finding.confidence = Confidence::kCertain;
-    finding.message = std::format(
-        "the runtime computes {} ({}) wrong on its own inputs", finding.node,
-        finding.op);
+    finding.message =
+        std::format("the runtime computes {} ({}) wrong on its own inputs",
+                    finding.node, finding.op);
   } else {
     // The graph may be so ill-conditioned that any float32 computation is off.
     const auto native = investigation.lab().GraphNative(

@@ -186,7 +186,7 @@ class TieSearch {
       const Tensor* const actual = FindTensor(tapped_, input);
       const Tensor* const exact = FindTensor(candidate_.outputs, input);
       if (actual == nullptr || exact == nullptr ||
-          actual->shape() != exact->shape())
+          !IsFloating(exact->dtype()) || actual->shape() != exact->shape())
         continue;
       const ErrorSize error = SizeOfError(*exact, *actual);
       const auto scale = Compare(exact->view(), exact->view(), {});
@@ -199,17 +199,18 @@ class TieSearch {
     return noise;
   }
 
+  // The node's inputs in float64, after the selections that the side made
+  // before.
   [[nodiscard]] std::optional<std::vector<Tensor>> Scores(
-      const Node& node) const {
+      const Node& node, const Pinned& pinned) const {
     std::vector<Tensor> scores;
     for (const std::string& input : node.inputs) {
-      const Tensor* found = FindTensor(candidate_.outputs, input);
+      const Tensor* found = FindTensor(pinned.outputs, input);
       if (found == nullptr)
         found = FindTensor(investigation_.subject().request.inputs, input);
       if (found == nullptr) {
-        const auto constant =
-            std::ranges::find(investigation_.graph().initializers, input,
-                              &Initializer::name);
+        const auto constant = std::ranges::find(
+            investigation_.graph().initializers, input, &Initializer::name);
         if (constant != investigation_.graph().initializers.end())
           found = &constant->tensor;
       }
@@ -222,37 +223,31 @@ class TieSearch {
   // Every selection that float64 would make otherwise is one between scores
   // that are equal within their noise.
   bool FlipsAreTies() {
-    for (const Node* const node : nodes_) {
-      const auto scores = Scores(*node);
-      if (!scores) continue;
-      std::vector<Tensor> chosen;
-      std::vector<Tensor> preferred;
-      for (const std::string& output : node->outputs) {
-        const Tensor* const mine = FindTensor(candidate_.pins, output);
-        chosen.push_back(mine == nullptr ? Tensor() : *mine);
-        const Tensor* const theirs = FindTensor(reference_.pins, output);
-        preferred.push_back(theirs == nullptr ? Tensor() : *theirs);
-      }
+    return std::ranges::all_of(nodes_, [this](const Node* node) {
       const double noise = ScoreNoise(*node);
-      const SelectionCheck check =
-          CheckSelection(*node, *scores, chosen, noise);
-      if (check.flipped > 0 && !check.is_tie) return false;
-      flipped_ += check.flipped;
-      gap_ = std::max(gap_, check.gap);
       noise_ = std::max(noise_, noise);
-      if (check.flipped > 0 && node_.empty()) node_ = NodeLabel(*node);
-      if (!std::ranges::all_of(preferred, [](const Tensor& tensor) {
-            return tensor.element_count() > 0;
-          }))
-        continue;
-      const SelectionCheck other =
-          CheckSelection(*node, *scores, preferred, noise);
-      if (other.flipped > 0 && !other.is_tie) return false;
-      gap_ = std::max(gap_, other.gap);
-      reference_flipped_ += other.flipped;
-      if (other.flipped > 0 && node_.empty()) node_ = NodeLabel(*node);
+      return IsTie(*node, candidate_, noise) && IsTie(*node, reference_, noise);
+    });
+  }
+
+  bool IsTie(const Node& node, const Pinned& pinned, double noise) {
+    std::vector<Tensor> chosen;
+    for (const std::string& output : node.outputs) {
+      const Tensor* const tensor = FindTensor(pinned.pins, output);
+      chosen.push_back(tensor == nullptr ? Tensor() : *tensor);
     }
-    return true;
+    // Not pinned: float64 chose.
+    const bool pinned_here = std::ranges::any_of(
+        chosen,
+        [](const Tensor& tensor) { return tensor.element_count() > 0; });
+    const auto scores = Scores(node, pinned);
+    if (!pinned_here || !scores) return true;
+    const SelectionCheck check = CheckSelection(node, *scores, chosen, noise);
+    if (check.flipped == 0) return true;
+    flipped_ += check.flipped;
+    gap_ = std::max(gap_, check.gap);
+    if (node_.empty()) node_ = NodeLabel(node);
+    return check.is_tie;
   }
 
   // The largest difference where the two selections give the same in float64.
@@ -296,11 +291,11 @@ class TieSearch {
     const double outside = MaxOutside(affected);
     Finding finding = investigation_.MakeFinding(
         Cause::kTie, Confidence::kCertain,
-        std::format("selections between scores that are equal within noise came "
-                    "out differently ({} cells, {} elements of the outputs); "
-                    "outside them the largest difference is {}",
-                    std::max(flipped_ + reference_flipped_, Differing()),
-                    affected, Text(outside)));
+        std::format(
+            "selections between scores that are equal within noise came "
+            "out differently ({} cells, {} elements of the outputs); "
+            "outside them the largest difference is {}",
+            Differing(), affected, Text(outside)));
     finding.fails = false;
     if (!node_.empty()) investigation_.Locate(finding, node_);
     finding.evidence = {
@@ -316,24 +311,25 @@ class TieSearch {
     return finding;
   }
 
-  // Cells on which the two sides differ, by masks and indices.
+  // Cells that the first selection that differs at all picks otherwise.
   [[nodiscard]] std::int64_t Differing() const {
-    std::int64_t differing = 0;
     for (const NamedTensor& pin : candidate_.pins) {
-      const Tensor* other = FindTensor(reference_.pins, pin.name);
+      const Tensor* const other = FindTensor(reference_.pins, pin.name);
       if (other == nullptr || other->shape() != pin.tensor.shape() ||
           other->dtype() != pin.tensor.dtype())
         continue;
+      std::int64_t differing = 0;
       if (pin.tensor.dtype() == DType::kInt64) {
-        differing += DifferingIndices(other->As<std::int64_t>(),
-                                      pin.tensor.As<std::int64_t>());
-        continue;
+        differing = DifferingIndices(other->As<std::int64_t>(),
+                                     pin.tensor.As<std::int64_t>());
+      } else if (const auto comparison =
+                     Compare(other->view(), pin.tensor.view(),
+                             {.atol = 0, .rtol = 0})) {
+        differing = comparison->mismatch_count;
       }
-      const auto comparison =
-          Compare(other->view(), pin.tensor.view(), {.atol = 0, .rtol = 0});
-      if (comparison) differing += comparison->mismatch_count;
+      if (differing > 0) return differing;
     }
-    return differing;
+    return flipped_;
   }
 
   // Indices of one that the other lacks, whatever their order.
@@ -354,7 +350,6 @@ class TieSearch {
   Pinned candidate_;
   Pinned reference_;
   std::int64_t flipped_ = 0;
-  std::int64_t reference_flipped_ = 0;
   double gap_ = 0;
   double noise_ = 0;
   double pinned_error_ = 0;

@@ -71,8 +71,8 @@ std::string Budget(const OutputResult& output) {
   const auto add = [&](std::string_view name,
                        const std::optional<ErrorSize>& error) {
     if (!error) return;
-    legs += std::format("{}{} {:.3g}", legs.empty() ? "" : ", ", name,
-                        error->max);
+    legs +=
+        std::format("{}{} {:.3g}", legs.empty() ? "" : ", ", name, error->max);
     if (error->nonfinite_disagreements > 0)
       legs += std::format(" (and {} elements not finite on one side)",
                           error->nonfinite_disagreements);
@@ -182,10 +182,10 @@ std::string FormatFinding(const Finding& finding, Colors colors) {
   if (!finding.case_name.empty())
     text += std::format("  case: {}\n", finding.case_name);
   if (!finding.node.empty()) {
-    text += std::format("  node: {}{}{}\n", finding.node,
-                        finding.op.empty() ? "" : " (" + finding.op + ")",
-                        finding.module.empty() ? ""
-                                               : ", module " + finding.module);
+    text +=
+        std::format("  node: {}{}{}\n", finding.node,
+                    finding.op.empty() ? "" : " (" + finding.op + ")",
+                    finding.module.empty() ? "" : ", module " + finding.module);
   }
   for (const Evidence& entry : finding.evidence)
     text += std::format("  {}: {}\n", entry.name, entry.value);

@@ -104,9 +104,8 @@ Json ToJson(const Finding& finding) {
   for (const Evidence& entry : finding.evidence)
     evidence.push_back({{"name", entry.name}, {"value", entry.value}});
   return {{"cause", Name(finding.cause)},
-          {"confidence", finding.confidence == Confidence::kCertain
-                             ? "certain"
-                             : "likely"},
+          {"confidence",
+           finding.confidence == Confidence::kCertain ? "certain" : "likely"},
           {"fails", finding.fails},
           {"message", finding.message},
           {"case", TextOrNull(finding.case_name)},
@@ -119,8 +118,8 @@ Json ToJson(const Finding& finding) {
 
 // What the most important finding says, for those who want one word.
 void AddCause(const std::vector<Finding>& findings, Json& json) {
-  json["cause"] = findings.empty() ? Json(nullptr)
-                                   : Json(Name(findings.front().cause));
+  json["cause"] =
+      findings.empty() ? Json(nullptr) : Json(Name(findings.front().cause));
   json["node"] =
       findings.empty() ? Json(nullptr) : TextOrNull(findings.front().node);
   json["module"] =

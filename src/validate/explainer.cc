@@ -47,9 +47,8 @@ bool IsBeyond(const OutputResult& output) {
 std::vector<CaseSummary> Summarize(const std::vector<CaseResult>& cases) {
   std::vector<CaseSummary> summaries;
   for (const CaseResult& entry : cases) {
-    CaseSummary summary{.name = entry.name,
-                        .input_shapes = {},
-                        .passed = entry.passed()};
+    CaseSummary summary{
+        .name = entry.name, .input_shapes = {}, .passed = entry.passed()};
     for (const InputDescription& input : entry.inputs)
       summary.input_shapes.push_back(input.shape);
     summaries.push_back(std::move(summary));
@@ -88,10 +87,10 @@ void Explainer::Add(CaseOutcome& outcome, const RunRequest& request) {
     OutputResult& output = outcome.result.outputs[i];
     output.criterion = options_.criterion;
     if (output.comparison) {
-      output.budget = MeasureBudget(
-          {.expected = &outcome.expected[i].tensor,
-           .actual = &outcome.actual[i].tensor,
-           .roundoff = WorkingRoundoff(model_.graph)});
+      output.budget =
+          MeasureBudget({.expected = &outcome.expected[i].tensor,
+                         .actual = &outcome.actual[i].tensor,
+                         .roundoff = WorkingRoundoff(model_.graph)});
     }
     differs = differs || IsBeyond(output) || !output.passed();
   }
@@ -198,8 +197,8 @@ void Explainer::ExplainCase(Investigation& investigation, CaseResult& entry,
     if (!passed && finding.cause == Cause::kRounding)
       finding.message =
           "fails the threshold by rounding alone: " + finding.message;
-    const auto known = std::ranges::find_if(
-        result.findings, [&](const Finding& other) {
+    const auto known =
+        std::ranges::find_if(result.findings, [&](const Finding& other) {
           return other.cause == finding.cause && !finding.fails &&
                  !other.fails && other.node == finding.node;
         });
@@ -213,8 +212,7 @@ void Explainer::CheckBatches(ValidationResult& result) {
       result.findings, [](const Finding& finding) { return finding.fails; });
   if (settled) return;
   for (const Kept& kept : kept_) {
-    std::optional<Finding> finding =
-        ExamineBatch(lab_, model_, kept.subject);
+    std::optional<Finding> finding = ExamineBatch(lab_, model_, kept.subject);
     if (!finding) continue;
     result.findings.push_back(*std::move(finding));
     return;

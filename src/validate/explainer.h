@@ -38,8 +38,7 @@ class Explainer {
   // Finding::fails tells whether the graph is at fault: it cannot be computed
   // in float64 either, or other cases ran.
   [[nodiscard]] Finding ExplainRun(const Error& error, const std::string& name,
-                                   const RunRequest& request,
-                                   bool others_ran);
+                                   const RunRequest& request, bool others_ran);
 
  private:
   struct Kept {

@@ -128,6 +128,7 @@ Result<ReferenceSource> PrepareReference(const ReferencePlan& plan,
     source.request.kind = ModelKind::kTorchScript;
     source.request.path = options.reference.torchscript.string();
     source.request.attributes = options.reference.attributes;
+    source.request.output_names = options.reference.output_names;
     source.description = options.reference.torchscript.filename().string();
     return source;
   }

@@ -42,12 +42,10 @@ Status SidePair::Start() {
 
 void SidePair::Load(const std::shared_future<const RunRequest*>& request) {
   auto candidate = std::async(std::launch::async, [&] {
-    return LoadAndRun(
-        *candidate_, [this] { return LoadCandidate(); }, request);
+    return LoadAndRun(*candidate_, [this] { return LoadCandidate(); }, request);
   });
   auto reference = std::async(std::launch::async, [&] {
-    return LoadAndRun(
-        *reference_, [this] { return LoadReference(); }, request);
+    return LoadAndRun(*reference_, [this] { return LoadReference(); }, request);
   });
   reference_start_ = reference.get();
   candidate_start_ = candidate.get();
@@ -128,8 +126,7 @@ void SidePair::Describe(ValidationResult& result) const {
 
 LaboratoryOptions SidePair::MakeLaboratory() const {
   LaboratoryOptions laboratory;
-  laboratory.make =
-      [this](SideKind kind) -> Result<std::unique_ptr<Backend>> {
+  laboratory.make = [this](SideKind kind) -> Result<std::unique_ptr<Backend>> {
     PARITY_ASSIGN_OR_RETURN(
         std::unique_ptr<WorkerClient> worker,
         MakeWorker("diagnosis",

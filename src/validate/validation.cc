@@ -32,10 +32,10 @@
 #include "validate/case_inputs.h"
 #include "validate/case_plan.h"
 #include "validate/case_runner.h"
-#include "validate/contract.h"
-#include "validate/recorded_backend.h"
 #include "validate/case_variations.h"
+#include "validate/contract.h"
 #include "validate/explainer.h"
+#include "validate/recorded_backend.h"
 #include "validate/reference_source.h"
 #include "validate/side_pair.h"
 
@@ -123,9 +123,11 @@ class Validator {
   // A model that cannot be read is a result, too: its cause is known.
   ValidationResult Unreadable(const Error& error) {
     result_.error = error;
-    result_.findings.push_back({.cause = Cause::kLoad,
-                                .confidence = Confidence::kCertain,
-                                .message = error.message});
+    Finding finding;
+    finding.cause = Cause::kLoad;
+    finding.confidence = Confidence::kCertain;
+    finding.message = error.message;
+    result_.findings.push_back(std::move(finding));
     return std::move(result_);
   }
 
@@ -238,9 +240,9 @@ class Validator {
         result_.notes.push_back(std::move(note));
     }
     if (outcome.candidate_error) {
-      Finding finding = explainer.ExplainRun(*outcome.candidate_error,
-                                             outcome.result.name, request_,
-                                             !result_.cases.empty());
+      Finding finding =
+          explainer.ExplainRun(*outcome.candidate_error, outcome.result.name,
+                               request_, !result_.cases.empty());
       // A graph that does not compute what its original does is wrong; a
       // runtime that refuses to compute anything tells nothing.
       if (!finding.fails) result_.error = outcome.candidate_error;
@@ -255,10 +257,8 @@ class Validator {
   // case.
   Status RunVariations(SidePair& sides, Explainer& explainer) {
     std::size_t refused = 0;
-    for (CaseVariation& variation :
-         VaryCase(request_.inputs, contract_)) {
-      PARITY_ASSIGN_OR_RETURN(request_.shared_inputs,
-                              Share(variation.inputs));
+    for (CaseVariation& variation : VaryCase(request_.inputs, contract_)) {
+      PARITY_ASSIGN_OR_RETURN(request_.shared_inputs, Share(variation.inputs));
       request_.inputs = request_.shared_inputs->tensors();
       descriptions_ = DescribeInputs(request_.inputs, variation.name);
       Result<CaseOutcome> outcome =

@@ -196,6 +196,7 @@ Json LoadMembers(const LoadRequest& load) {
           {"path", load.path},
           {"attributes", load.attributes},
           {"precision", load.precision},
+          {"output_names", load.output_names},
           {"threads", load.threads},
           {"provider", load.provider},
           {"optimization", load.optimization},
@@ -214,6 +215,7 @@ LoadRequest DecodeLoad(Members& members) {
   load.path = members.String("path");
   load.attributes = members.StringMap("attributes");
   load.precision = members.String("precision");
+  load.output_names = members.Strings("output_names");
   load.threads = static_cast<int>(members.Integer("threads"));
   load.provider = members.String("provider");
   load.optimization = members.String("optimization");

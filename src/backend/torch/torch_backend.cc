@@ -133,10 +133,21 @@ class TorchBackend::NetworkModel : public TorchBackend::Model {
 
 class TorchBackend::ScriptModel : public TorchBackend::Model {
  public:
-  explicit ScriptModel(TorchScript script) : script_(std::move(script)) {}
+  ScriptModel(TorchScript script, std::vector<std::string> output_names)
+      : script_(std::move(script)), output_names_(std::move(output_names)) {}
 
   Result<NamedTensors> Run(const NamedTensors& inputs) override {
-    return script_.Run(inputs);
+    PARITY_ASSIGN_OR_RETURN(NamedTensors outputs, script_.Run(inputs));
+    if (output_names_.empty()) return outputs;
+    if (output_names_.size() != outputs.size()) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  std::format("{} names are given for the {} outputs of the "
+                              "reference",
+                              output_names_.size(), outputs.size()));
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      outputs[i].name = output_names_[i];
+    return outputs;
   }
   [[nodiscard]] RunTrace::Locator ModuleLocator() const override {
     return script_.ModuleLocator();
@@ -144,6 +155,7 @@ class TorchBackend::ScriptModel : public TorchBackend::Model {
 
  private:
   TorchScript script_;
+  std::vector<std::string> output_names_;  // empty: its own
 };
 
 TorchBackend::TorchBackend() = default;
@@ -175,10 +187,12 @@ Status TorchBackend::LoadScript(const LoadRequest& request,
                           ParsePrecision(request.precision));
   if (precision) script.Convert(*precision);
   result.input_names = script.InputNames();
-  result.output_names = script.OutputNames();
+  result.output_names = request.output_names.empty() ? script.OutputNames()
+                                                     : request.output_names;
   for (std::string& note : script.Notes())
     result.notes.push_back(std::move(note));
-  model_ = std::make_unique<ScriptModel>(std::move(script));
+  model_ =
+      std::make_unique<ScriptModel>(std::move(script), request.output_names);
   return {};
 }
 
