@@ -38,6 +38,7 @@
 #include "validate/recorded_backend.h"
 #include "validate/reference_source.h"
 #include "validate/side_pair.h"
+#include "validate/varied_inputs.h"
 
 namespace parity {
 namespace {
@@ -256,9 +257,14 @@ class Validator {
   // Further cases from the first one. What the reference itself refuses is no
   // case.
   Status RunVariations(SidePair& sides, Explainer& explainer) {
+    const NamedTensors originals = request_.inputs;
+    const auto owner = request_.shared_inputs;  // of their bytes
     std::size_t refused = 0;
-    for (CaseVariation& variation : VaryCase(request_.inputs, contract_)) {
-      PARITY_ASSIGN_OR_RETURN(request_.shared_inputs, Share(variation.inputs));
+    for (const CaseVariation& variation :
+         PlanVariations(originals, contract_)) {
+      PARITY_ASSIGN_OR_RETURN(const NamedTensors inputs,
+                              MakeVariation(originals, variation));
+      PARITY_ASSIGN_OR_RETURN(request_.shared_inputs, Share(inputs));
       request_.inputs = request_.shared_inputs->tensors();
       descriptions_ = DescribeInputs(request_.inputs, variation.name);
       Result<CaseOutcome> outcome =

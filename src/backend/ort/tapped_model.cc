@@ -1,11 +1,11 @@
 #include "backend/ort/tapped_model.h"
 
 #include <cstdint>
+#include <expected>
 #include <format>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -17,9 +17,8 @@
 namespace parity {
 namespace {
 
-// A model in memory is one protobuf message, which ends at 2 GiB; the nodes
-// need some room.
-constexpr std::uint64_t kMostWeightBytes = 2'000'000'000;
+// A model in memory is one protobuf message, which ends at 2 GiB.
+constexpr std::uint64_t kMostBytes = 2'000'000'000;
 
 std::set<std::string> ValuesOf(const Graph& graph) {
   std::set<std::string> names;
@@ -39,18 +38,21 @@ std::uint64_t WeightBytes(const Graph& graph) {
   return bytes;
 }
 
+std::unexpected<Error> TooLarge(const std::string& path) {
+  return Fail(ErrorCode::kUnsupported,
+              std::format("{}: values inside a model can only be seen where "
+                          "the whole model is below 2 GB",
+                          path));
+}
+
 }  // namespace
 
 Result<TappedModel> ReadTappedModel(const std::string& path,
                                     const std::vector<std::string>& taps) {
   PARITY_ASSIGN_OR_RETURN(Model model, ReadOnnxModel(path));
   Graph& graph = model.graph;
-  if (WeightBytes(graph) > kMostWeightBytes) {
-    return Fail(ErrorCode::kUnsupported,
-                std::format("{}: values inside a model can be seen up to 2 GB "
-                            "of weights, and it has {} bytes",
-                            path, WeightBytes(graph)));
-  }
+  // Before they are all copied.
+  if (WeightBytes(graph) > kMostBytes) return TooLarge(path);
   TappedModel tapped;
   std::set<std::string> returned;
   for (const ValueInfo& output : graph.outputs) {
@@ -72,6 +74,7 @@ Result<TappedModel> ReadTappedModel(const std::string& path,
                              .other_type = ""});
   }
   tapped.bytes = SerializeModel(model);
+  if (tapped.bytes.size() > kMostBytes) return TooLarge(path);
   return tapped;
 }
 

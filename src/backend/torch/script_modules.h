@@ -5,7 +5,6 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/frontend/source_range.h>
 
-#include <functional>
 #include <string>
 #include <unordered_map>
 
