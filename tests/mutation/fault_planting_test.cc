@@ -50,8 +50,8 @@ void ExpectSound(const Model& correct, const PlantedFault& fault) {
 }
 
 // One node differs: in an attribute, an input, or the contents of a constant.
-void ExpectOneChange(const Model& correct, const PlantedFault& fault) {
-  const std::vector<std::string> before = GraphLines(correct.graph);
+void ExpectOneChange(const std::vector<std::string>& before,
+                     const PlantedFault& fault) {
   const std::vector<std::string> after = GraphLines(fault.model.graph);
   EXPECT_THAT(LinesOnlyIn(before, after), SizeIs(1));
   EXPECT_THAT(LinesOnlyIn(after, before), SizeIs(1));
@@ -59,8 +59,8 @@ void ExpectOneChange(const Model& correct, const PlantedFault& fault) {
   EXPECT_TRUE(fault.added.empty());
 }
 
-void ExpectInsertedCasts(const Model& correct, const PlantedFault& fault) {
-  const std::vector<std::string> before = GraphLines(correct.graph);
+void ExpectInsertedCasts(const std::vector<std::string>& before,
+                         const PlantedFault& fault) {
   const std::vector<std::string> after = GraphLines(fault.model.graph);
   EXPECT_EQ(after.size(), before.size() + 2);
   // The node whose value is cast gives it another name.
@@ -93,18 +93,18 @@ TEST(PlantFaultTest, EveryKindChangesOneThingOfTheMattingNetwork) {
     const Model& correct = MattingModel(folded);
     const std::vector<std::string> before = GraphLines(correct.graph);
     for (const FaultKind kind : kFaultKinds) {
-      for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      for (std::uint64_t seed = 0; seed < 8; ++seed) {
         SCOPED_TRACE(::testing::Message() << Name(kind) << ' ' << seed);
         const Result<PlantedFault> fault = PlantFault(correct, kind, seed);
         ASSERT_TRUE(fault.has_value()) << fault.error().message;
         SCOPED_TRACE(fault->description);
         ExpectSound(correct, *fault);
         if (kind == FaultKind::kDtype) {
-          ExpectInsertedCasts(correct, *fault);
+          ExpectInsertedCasts(before, *fault);
         } else if (kind == FaultKind::kOutputOrder) {
           ExpectExchangedOutputs(correct, *fault);
         } else {
-          ExpectOneChange(correct, *fault);
+          ExpectOneChange(before, *fault);
         }
       }
     }
@@ -117,7 +117,7 @@ TEST(PlantFaultTest, SeedsDecide) {
   for (const FaultKind kind : kFaultKinds) {
     SCOPED_TRACE(Name(kind));
     std::set<std::string> descriptions;
-    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
       const PlantedFault one = PlantFault(correct, kind, seed).value();
       const PlantedFault again = PlantFault(correct, kind, seed).value();
       EXPECT_EQ(one.description, again.description);
@@ -125,7 +125,7 @@ TEST(PlantFaultTest, SeedsDecide) {
       descriptions.insert(one.description);
     }
     if (kind != FaultKind::kOutputOrder) {
-      EXPECT_GT(descriptions.size(), 5U);
+      EXPECT_GT(descriptions.size(), 3U);
     }
   }
 }
@@ -263,7 +263,7 @@ TEST(PlantFaultTest, OthersKeepASharedConstant) {
   small.Output("y");
   const PlantedFault fault =
       PlantFault(small.model, FaultKind::kConstant, 1).value();
-  ExpectOneChange(small.model, fault);
+  ExpectOneChange(GraphLines(small.model.graph), fault);
   EXPECT_EQ(ConstantOf(fault.model, "low").As<float>()[0], 0);
   EXPECT_EQ(ConstantOf(fault.model, "high").As<float>()[0], 6);
 }
@@ -321,7 +321,7 @@ TEST(PlantFaultTest, OperatorsOfOtherNetworksHaveTheirFaults) {
     const Result<PlantedFault> fault = PlantFault(small.model, c.kind, 0);
     ASSERT_TRUE(fault.has_value());
     EXPECT_EQ(fault->way, c.way);
-    ExpectOneChange(small.model, *fault);
+    ExpectOneChange(GraphLines(small.model.graph), *fault);
   }
   for (const char* op : {"Sub", "Div", "Pow", "Greater", "Concat"}) {
     Small small;
