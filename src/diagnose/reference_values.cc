@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -41,24 +42,33 @@ ReferenceValues::ReferenceValues(std::span<const TracedValue> inputs,
   for (const TracedValue& value : trace) values_.push_back(&value);
   for (std::size_t place = 0; place < values_.size(); ++place)
     by_count_[values_[place]->sketch.element_count].push_back(place);
-  for (auto& [count, places] : by_count_) {
-    std::ranges::stable_sort(places, {}, [this](std::size_t place) {
-      return values_[place]->sketch.norm;
-    });
-  }
+  by_norm_.resize(values_.size());
+  std::iota(by_norm_.begin(), by_norm_.end(), std::size_t{0});
+  const auto norm_of = [this](std::size_t place) {
+    return values_[place]->sketch.norm;
+  };
+  std::ranges::stable_sort(by_norm_, {}, norm_of);
+  for (auto& [count, places] : by_count_)
+    std::ranges::stable_sort(places, {}, norm_of);
 }
 
-std::span<const std::size_t> ReferenceValues::Near(const ValueSketch& sketch,
-                                                   double width) const {
+std::span<const std::size_t> ReferenceValues::OfCount(
+    const ValueSketch& sketch) const {
   const auto found = by_count_.find(sketch.element_count);
   if (found == by_count_.end()) return {};
+  return found->second;
+}
+
+std::span<const std::size_t> ReferenceValues::Near(
+    std::span<const std::size_t> places, const ValueSketch& sketch,
+    double width) const {
   const auto norm_of = [this](std::size_t place) {
     return values_[place]->sketch.norm;
   };
   const auto begin =
-      std::ranges::lower_bound(found->second, sketch.norm - width, {}, norm_of);
+      std::ranges::lower_bound(places, sketch.norm - width, {}, norm_of);
   const auto end =
-      std::ranges::upper_bound(found->second, sketch.norm + width, {}, norm_of);
+      std::ranges::upper_bound(places, sketch.norm + width, {}, norm_of);
   return {begin, end};
 }
 
@@ -69,7 +79,7 @@ std::vector<std::size_t> ReferenceValues::Equal(const ValueSketch& sketch,
   // may be too small by a factor.
   constexpr double kEstimate = 4;
   for (const std::size_t place :
-       Near(sketch, kEstimate * tolerance * sketch.norm)) {
+       Near(OfCount(sketch), sketch, kEstimate * tolerance * sketch.norm)) {
     const ValueSketch& other = values_[place]->sketch;
     if ((other.norm == 0) == (sketch.norm == 0) &&
         RelativeDistance(other, sketch) <= tolerance)
@@ -83,7 +93,8 @@ std::vector<std::size_t> ReferenceValues::Permuted(const ValueSketch& sketch,
                                                    double tolerance) const {
   std::vector<std::size_t> places;
   if (IsWeak(sketch)) return places;
-  for (const std::size_t place : Near(sketch, 2 * tolerance * sketch.norm)) {
+  for (const std::size_t place :
+       Near(OfCount(sketch), sketch, 2 * tolerance * sketch.norm)) {
     if (UnorderedDistance(values_[place]->sketch, sketch) <= tolerance)
       places.push_back(place);
   }
@@ -91,11 +102,25 @@ std::vector<std::size_t> ReferenceValues::Permuted(const ValueSketch& sketch,
   return places;
 }
 
+std::vector<std::size_t> ReferenceValues::WithoutZeros(
+    const ValueSketch& sketch, double tolerance) const {
+  std::vector<std::size_t> places;
+  if (IsWeak(sketch)) return places;
+  for (const std::size_t place :
+       Near(by_norm_, sketch, 2 * tolerance * sketch.norm)) {
+    ValueSketch other = values_[place]->sketch;
+    if (other.element_count >= sketch.element_count || IsWeak(other)) continue;
+    // Zeros add nothing to the sums that do not depend on the order.
+    other.element_count = sketch.element_count;
+    if (UnorderedDistance(other, sketch) <= tolerance) places.push_back(place);
+  }
+  std::ranges::sort(places);
+  return places;
+}
+
 double ReferenceValues::NearestDistance(const ValueSketch& sketch) const {
   double nearest = std::numeric_limits<double>::infinity();
-  const auto found = by_count_.find(sketch.element_count);
-  if (found == by_count_.end()) return nearest;
-  for (const std::size_t place : found->second) {
+  for (const std::size_t place : OfCount(sketch)) {
     nearest =
         std::min(nearest, RelativeDistance(values_[place]->sketch, sketch));
   }

@@ -41,6 +41,10 @@ class ReferenceValues {
   // Places of those with the same elements in any order. None for weak values.
   [[nodiscard]] std::vector<std::size_t> Permuted(const ValueSketch& sketch,
                                                   double tolerance) const;
+  // Places of those with fewer elements that are the same but for additional
+  // zeros, wherever they are. None for weak values.
+  [[nodiscard]] std::vector<std::size_t> WithoutZeros(const ValueSketch& sketch,
+                                                      double tolerance) const;
   // The smallest RelativeDistance() to a value of as many elements; infinite
   // when there is none.
   [[nodiscard]] double NearestDistance(const ValueSketch& sketch) const;
@@ -50,10 +54,14 @@ class ReferenceValues {
   std::size_t input_count_;
   // Places by number of elements, in the order of their norms.
   std::unordered_map<std::int64_t, std::vector<std::size_t>> by_count_;
+  std::vector<std::size_t> by_norm_;
 
   // Those whose norm is within `width` of that of `sketch`.
-  [[nodiscard]] std::span<const std::size_t> Near(const ValueSketch& sketch,
-                                                  double width) const;
+  [[nodiscard]] std::span<const std::size_t> Near(
+      std::span<const std::size_t> places, const ValueSketch& sketch,
+      double width) const;
+  [[nodiscard]] std::span<const std::size_t> OfCount(
+      const ValueSketch& sketch) const;
 };
 
 }  // namespace parity

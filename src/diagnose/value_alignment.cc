@@ -5,52 +5,51 @@
 //   1. every value of the graph gets its standing (value_standing.h);
 //   2. from each wrong output, a walk goes up through unexplained values only:
 //      what it does not reach is innocent, however unexplained;
-//   3. its frontier, nodes whose inputs all are explained, are the suspects;
-//   4. they are ranked: by the number of wrong outputs they reach, then by the
-//      evidence that the reference has just such an operator there whose value
-//      the graph lacks, then by their order in the graph.
+//   3. its frontier, nodes whose inputs all are explained, are suspects. So are
+//      the first nodes that lack a value of their own module and operator
+//      (missing_values.h) below steps that lack nothing;
+//   4. they are ranked: by the number of wrong outputs they can reach, then
+//      those that compute with floating numbers, then by the evidence that the
+//      reference has just such an operator there whose value the graph lacks,
+//      then by their order in the graph.
 #include "diagnose/value_alignment.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
 #include <optional>
 #include <ranges>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.h"
+#include "diagnose/missing_values.h"
 #include "diagnose/module_path.h"
-#include "diagnose/operator_kinds.h"
 #include "diagnose/reference_values.h"
 #include "diagnose/value_standing.h"
 #include "graph/model.h"
+#include "parity/dtype.h"
 #include "tensor/value_sketch.h"
 
 namespace parity {
 namespace {
 
-// How well the reference's values that the graph lacks fit a suspect.
-enum class Evidence : std::uint8_t {
-  kNone,
-  kModule,          // one of the same module
-  kOperator,        // an operator of its kind, soon after its inputs
-  kModuleOperator,  // both
-};
-
 struct Suspect {
   const ValueState* value = nullptr;
-  std::size_t outputs = 0;  // wrong ones it reaches
-  Evidence evidence = Evidence::kNone;
-  const TracedValue* missing = nullptr;  // of the reference, in its place
+  std::size_t outputs = 0;  // wrong ones it can reach
+  bool is_floating = false;
+  Judgement judgement;
 };
+
+using Values = std::vector<const ValueState*>;
 
 class Alignment {
  public:
@@ -58,39 +57,45 @@ class Alignment {
       : question_(question),
         reference_(question.inputs, question.reference),
         standings_(question.graph, reference_, question.candidate,
-                   question.tolerance) {}
+                   question.tolerance),
+        missing_(question.graph, reference_, standings_) {
+    for (const Node& node : question.graph.nodes) {
+      Values& sources = sources_.emplace_back();
+      for (const std::string_view name : UsedValues(node)) {
+        if (const ValueState* const source = standings_.Find(name))
+          sources.push_back(source);
+      }
+    }
+    for (const TracedValue& value : question.candidate)
+      types_.emplace(value.name, value.dtype);
+    for (const TracedValue& value : question.inputs)
+      types_.emplace(value.name, value.dtype);
+  }
 
   [[nodiscard]] std::optional<Divergence> Find() {
     for (const std::string& output : question_.wrong_outputs) Walk(output);
+    AddFirstLacking();
     const std::vector<Suspect> suspects = RankedSuspects();
     if (suspects.empty()) return FindMisrouted();
     return Describe(suspects);
   }
 
  private:
-  [[nodiscard]] const Node& NodeOf(const ValueState& state) const {
-    return question_.graph.nodes[static_cast<std::size_t>(state.node)];
-  }
-
   [[nodiscard]] std::string Label(const ValueState& state) const {
-    if (state.node < 0) return "";
-    const std::string& name = NodeOf(state).name;
-    return name.empty() ? std::string(state.name) : name;
+    return LabelOf(question_.graph, state);
   }
 
   [[nodiscard]] std::string Module(const ValueState& state) const {
-    return state.node < 0 ? "" : ModulePathOf(Label(state));
+    return ModulePathOf(Label(state));
   }
 
-  // The values a node is computed from that have standing `wanted`.
-  [[nodiscard]] std::vector<const ValueState*> Sources(const ValueState& state,
-                                                       Standing wanted) const {
-    std::vector<const ValueState*> sources;
+  // What the node of a value is computed from and has standing `wanted`.
+  [[nodiscard]] Values Sources(const ValueState& state, Standing wanted) const {
+    Values sources;
     if (state.node < 0) return sources;
-    for (const std::string_view name : UsedValues(NodeOf(state))) {
-      const ValueState* const source = standings_.Find(name);
-      if (source != nullptr && source->standing == wanted)
-        sources.push_back(source);
+    for (const ValueState* const source :
+         sources_[static_cast<std::size_t>(state.node)]) {
+      if (source->standing == wanted) sources.push_back(source);
     }
     return sources;
   }
@@ -99,97 +104,98 @@ class Alignment {
   void Walk(std::string_view output) {
     const ValueState* const start = standings_.Find(output);
     if (start == nullptr || start->standing != Standing::kUnexplained) return;
-    std::set<const ValueState*> seen = {start};
-    std::vector<const ValueState*> open = {start};
+    Values open = {start};
     while (!open.empty()) {
       const ValueState* const state = open.back();
       open.pop_back();
-      const auto sources = Sources(*state, Standing::kUnexplained);
       // A node is one suspect, however many of its outputs are wrong.
-      region_.try_emplace(state->node, state);
-      if (sources.empty() && reached_.emplace(state->node, output).second)
-        ++frontier_[state->node];
-      for (const ValueState* const source : sources) {
-        if (seen.insert(source).second) open.push_back(source);
-      }
+      if (!region_.try_emplace(state->node, state).second) continue;
+      const Values sources = Sources(*state, Standing::kUnexplained);
+      if (sources.empty()) suspects_.insert(state->node);
+      open.insert(open.end(), sources.begin(), sources.end());
     }
+  }
+
+  // Steps for whose module the reference has nothing that the graph lacks only
+  // prepare what comes after them, like the indices of patches. What lacks its
+  // value first after such steps is as good as a frontier.
+  void AddFirstLacking() {
+    std::set<std::ptrdiff_t> lacking;
+    for (const auto& [node, state] : region_) {
+      const Evidence evidence = missing_.Judge(*state).evidence;
+      bool follows = false;
+      for (const ValueState* const source :
+           Sources(*state, Standing::kUnexplained))
+        follows = follows || lacking.contains(source->node);
+      if (evidence == Evidence::kModuleOperator && !follows)
+        suspects_.insert(node);
+      if (follows || (evidence != Evidence::kNone && IsFloating(*state)))
+        lacking.insert(node);
+    }
+  }
+
+  [[nodiscard]] bool HasFloatingType(const ValueState& state) const {
+    const auto found = types_.find(state.name);
+    return found != types_.end() && parity::IsFloating(found->second);
+  }
+
+  // Computes, or decides, with floating numbers.
+  [[nodiscard]] bool IsFloating(const ValueState& state) const {
+    return HasFloatingType(state) ||
+           std::ranges::any_of(sources_[static_cast<std::size_t>(state.node)],
+                               [&](const ValueState* source) {
+                                 return HasFloatingType(*source);
+                               });
+  }
+
+  // Wrong outputs that depend on the node, through whatever values: a fault
+  // must reach them all.
+  [[nodiscard]] std::size_t ReachedOutputs(std::ptrdiff_t from) const {
+    std::unordered_set<std::ptrdiff_t> reached = {from};
+    for (std::size_t node = static_cast<std::size_t>(from) + 1;
+         node < sources_.size(); ++node) {
+      if (std::ranges::any_of(sources_[node], [&](const ValueState* source) {
+            return reached.contains(source->node);
+          }))
+        reached.insert(static_cast<std::ptrdiff_t>(node));
+    }
+    return static_cast<std::size_t>(std::ranges::count_if(
+        question_.wrong_outputs, [&](const std::string& output) {
+          const ValueState* const state = standings_.Find(output);
+          return state != nullptr && reached.contains(state->node);
+        }));
   }
 
   [[nodiscard]] std::vector<Suspect> RankedSuspects() const {
     std::vector<Suspect> suspects;
-    for (const auto& [node, outputs] : frontier_) {
-      Suspect suspect = {.value = region_.at(node), .outputs = outputs};
-      Judge(suspect);
-      suspects.push_back(suspect);
+    for (const std::ptrdiff_t node : suspects_) {
+      const ValueState* const value = region_.at(node);
+      suspects.push_back({.value = value,
+                          .outputs = ReachedOutputs(node),
+                          .is_floating = IsFloating(*value),
+                          .judgement = missing_.Judge(*value)});
     }
     std::ranges::stable_sort(suspects, std::greater(), [](const Suspect& s) {
-      return std::pair(s.outputs, s.evidence);
+      return std::tuple(s.outputs, s.is_floating, s.judgement.evidence);
     });
     return suspects;
   }
 
-  // Values of the reference that the graph lacks, with as many elements as
-  // `state`, soon after what it is computed from.
-  [[nodiscard]] std::vector<const TracedValue*> MissingAfter(
-      const ValueState& state) const {
-    constexpr std::size_t kWindow = 4;
-    std::vector<const TracedValue*> missing;
-    const auto begin = static_cast<std::size_t>(state.place + 1);
-    for (std::size_t place = std::max(begin, reference_.input_count());
-         place < reference_.size() && missing.size() < kWindow; ++place) {
-      const TracedValue& value = reference_[place];
-      if (!standings_.IsMatched(place) &&
-          (state.sketch == nullptr ||
-           value.sketch.element_count == state.sketch->element_count))
-        missing.push_back(&value);
-    }
-    return missing;
-  }
-
-  // The last values of the module in the trace come from its last operator.
-  [[nodiscard]] std::vector<const TracedValue*> MissingOfModule(
-      std::string_view module) const {
-    std::vector<const TracedValue*> missing;
-    if (module.empty()) return missing;
-    for (std::size_t place = reference_.input_count();
-         place < reference_.size(); ++place) {
-      if (!standings_.IsMatched(place) && reference_[place].module == module)
-        missing.push_back(&reference_[place]);
-    }
-    return missing;
-  }
-
-  void Judge(Suspect& suspect) const {
-    const std::string& op = NodeOf(*suspect.value).op_type;
-    const auto first_of_kind =
-        [&](const std::vector<const TracedValue*>& values) {
-          const auto found =
-              std::ranges::find_if(values, [&](const TracedValue* value) {
-                return IsCounterpart(op, value->op);
-              });
-          return found == values.end() ? nullptr : *found;
-        };
-    const auto settle = [&](Evidence evidence, const TracedValue* missing) {
-      if (missing == nullptr || suspect.evidence >= evidence) return;
-      suspect.evidence = evidence;
-      suspect.missing = missing;
-    };
-    const auto of_module = MissingOfModule(Module(*suspect.value));
-    const auto after = MissingAfter(*suspect.value);
-    settle(Evidence::kModuleOperator, first_of_kind(of_module));
-    settle(Evidence::kOperator, first_of_kind(after));
-    if (!of_module.empty()) settle(Evidence::kModule, of_module.back());
-    if (suspect.missing == nullptr && !after.empty())
-      suspect.missing = after.front();
-  }
-
   [[nodiscard]] Divergence Describe(const std::vector<Suspect>& suspects) {
     const Suspect& first = suspects.front();
+    // Its input may be the wrong one already, though a value of the reference.
+    for (const ValueState* const source :
+         Sources(*first.value, Standing::kExplained)) {
+      if (!missing_.IsMisplaced(*source)) continue;
+      Divergence divergence = Describe(*source);
+      divergence.region = {divergence.node};
+      AddSuspects(suspects, divergence);
+      return divergence;
+    }
     Divergence divergence = Describe(*first.value);
-    if (divergence.module.empty() && first.missing != nullptr)
-      divergence.module = first.missing->module;
-    for (const Suspect& suspect : suspects | std::views::drop(1))
-      divergence.other_suspects.push_back(Label(*suspect.value));
+    if (divergence.module.empty() && first.judgement.missing != nullptr)
+      divergence.module = first.judgement.missing->module;
+    AddSuspects(suspects, divergence);
     // What reordered the values that a suspect uses may be the fault.
     for (const Suspect& suspect : suspects) {
       for (const ValueState* const source :
@@ -198,6 +204,12 @@ class Alignment {
     }
     divergence.region = RegionOf(first);
     return divergence;
+  }
+
+  void AddSuspects(const std::vector<Suspect>& suspects,
+                   Divergence& divergence) const {
+    for (const Suspect& suspect : suspects)
+      AddSuspect(Label(*suspect.value), divergence);
   }
 
   static void AddSuspect(std::string label, Divergence& divergence) {
@@ -232,15 +244,15 @@ class Alignment {
   [[nodiscard]] std::vector<std::string> RegionOf(
       const Suspect& suspect) const {
     std::vector<std::string> labels = {Label(*suspect.value)};
-    if (suspect.evidence >= Evidence::kOperator || suspect.missing == nullptr)
+    const TracedValue* const missing = suspect.judgement.missing;
+    if (suspect.judgement.evidence >= Evidence::kOperator || missing == nullptr)
       return labels;
-    const std::vector<const ValueState*> following = Following(*suspect.value);
+    const Values following = Following(*suspect.value);
     const ValueState* end = nullptr;
     double nearest = 0.5;  // beyond, two values have nothing in common
     for (const ValueState* const state : following) {
       if (state->sketch == nullptr) continue;
-      const double distance =
-          RelativeDistance(suspect.missing->sketch, *state->sketch);
+      const double distance = RelativeDistance(missing->sketch, *state->sketch);
       if (distance < nearest) {
         nearest = distance;
         end = state;
@@ -260,12 +272,11 @@ class Alignment {
   }
 
   // The unexplained nodes that the suspect's value flows into, in order.
-  [[nodiscard]] std::vector<const ValueState*> Following(
-      const ValueState& suspect) const {
-    std::vector<const ValueState*> following;
+  [[nodiscard]] Values Following(const ValueState& suspect) const {
+    Values following;
     std::set<std::ptrdiff_t> reached = {suspect.node};
     for (const auto& [node, state] : region_) {
-      const auto sources = Sources(*state, Standing::kUnexplained);
+      const Values sources = Sources(*state, Standing::kUnexplained);
       if (node != suspect.node &&
           std::ranges::any_of(sources, [&](const ValueState* source) {
             return reached.contains(source->node);
@@ -279,8 +290,8 @@ class Alignment {
 
   [[nodiscard]] const ValueState* FirstPermuted(const ValueState& state) const {
     const ValueState* first = &state;
-    for (auto sources = Sources(*first, Standing::kPermuted); !sources.empty();
-         sources = Sources(*first, Standing::kPermuted))
+    for (Values sources = Sources(*first, Standing::kPermuted);
+         !sources.empty(); sources = Sources(*first, Standing::kPermuted))
       first = sources.front();
     return first;
   }
@@ -288,7 +299,7 @@ class Alignment {
   // Outputs that are values of the reference, but the wrong ones (or in the
   // wrong order), or constants.
   [[nodiscard]] std::optional<Divergence> FindMisrouted() const {
-    std::vector<const ValueState*> wrong;
+    Values wrong;
     for (const std::string& output : question_.wrong_outputs) {
       const ValueState* const state = standings_.Find(output);
       if (state == nullptr) continue;
@@ -308,12 +319,13 @@ class Alignment {
   const AlignmentQuestion& question_;
   ReferenceValues reference_;
   ValueStandings standings_;
+  MissingValues missing_;
+  std::vector<Values> sources_;  // of nodes
+  std::unordered_map<std::string_view, DType> types_;
   // Unexplained nodes that lead to wrong outputs, by their order, each with its
   // first wrong value that was met.
   std::map<std::ptrdiff_t, const ValueState*> region_;
-  // Those without unexplained inputs: how many outputs they reach, and which.
-  std::map<std::ptrdiff_t, std::size_t> frontier_;
-  std::set<std::pair<std::ptrdiff_t, std::string_view>> reached_;
+  std::set<std::ptrdiff_t> suspects_;  // of them
 };
 
 }  // namespace

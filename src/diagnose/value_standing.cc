@@ -175,22 +175,36 @@ void ValueStandings::Classify(const Node& node, const Origin& origin,
     return;
   }
   const bool weak = IsWeak(traced->sketch);
-  const auto settle = [&](Standing standing, std::size_t place) {
-    if (state.standing == Standing::kUnexplained)
-      state.place = static_cast<std::ptrdiff_t>(place);
-    state.standing = standing;
-    matched_[place] = true;
-  };
   for (const std::size_t place : reference_.Equal(traced->sketch, tolerance_)) {
     if (!weak || (origin.explained && ExplainsWeak(node, state.name, place)))
-      settle(Standing::kExplained, place);
+      Settle(Standing::kExplained, place, state);
   }
-  if (state.standing != Standing::kUnexplained) return;
+  if (state.standing == Standing::kUnexplained)
+    ClassifyReordered(node, origin, *traced, state);
+}
+
+void ValueStandings::ClassifyReordered(const Node& node, const Origin& origin,
+                                       const TracedValue& traced,
+                                       ValueState& state) {
+  const std::vector<std::size_t> permuted =
+      reference_.Permuted(traced.sketch, tolerance_);
+  for (const std::size_t place : permuted) {
+    if (ExplainsPermuted(node, traced, origin, place))
+      Settle(Standing::kPermuted, place, state);
+  }
+  if (!permuted.empty() || IsTwoValued(traced.sketch)) return;
   for (const std::size_t place :
-       reference_.Permuted(traced->sketch, tolerance_)) {
-    if (ExplainsPermuted(node, *traced, origin, place))
-      settle(Standing::kPermuted, place);
-  }
+       reference_.WithoutZeros(traced.sketch, tolerance_))
+    Settle(Standing::kPermuted, place, state);
+}
+
+// The first place counts, but all are matched.
+void ValueStandings::Settle(Standing standing, std::size_t place,
+                            ValueState& state) {
+  if (state.standing == Standing::kUnexplained)
+    state.place = static_cast<std::ptrdiff_t>(place);
+  state.standing = standing;
+  matched_[place] = true;
 }
 
 bool ValueStandings::ExplainsWeak(const Node& node, std::string_view value,

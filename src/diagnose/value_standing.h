@@ -20,7 +20,7 @@ enum class Standing : std::uint8_t {
   kUnexplained,
   kNeutral,    // computed from constants and shapes alone, or a constant
   kExplained,  // a value of the reference, or an input
-  kPermuted,   // one of the reference in another order
+  kPermuted,   // one of the reference in another order, or with more zeros
 };
 
 struct ValueState {
@@ -44,7 +44,9 @@ struct ValueState {
 // their numbers: they must also come from explained values, and the operator
 // must fit. In another order the numbers explain a value unless that order
 // looks like the fault: values of the same shape, computed from values in the
-// right order. Values without a trace are what they are computed from.
+// right order. So do they with additional zeros (channels that fill up a
+// vector), where the reference has no value of that size. Values without a
+// trace are what they are computed from.
 class ValueStandings {
  public:
   ValueStandings(const Graph& graph, const ReferenceValues& reference,
@@ -70,6 +72,9 @@ class ValueStandings {
   [[nodiscard]] Origin OriginOf(const Node& node) const;
   void Classify(const Node& node, const Origin& origin,
                 const TracedValue* traced, ValueState& state);
+  void ClassifyReordered(const Node& node, const Origin& origin,
+                         const TracedValue& traced, ValueState& state);
+  void Settle(Standing standing, std::size_t place, ValueState& state);
   [[nodiscard]] bool ExplainsWeak(const Node& node, std::string_view value,
                                   std::size_t place) const;
   [[nodiscard]] bool ExplainsPermuted(const Node& node,

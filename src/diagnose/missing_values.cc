@@ -1,0 +1,95 @@
+#include "diagnose/missing_values.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "backend/backend.h"
+#include "diagnose/module_path.h"
+#include "diagnose/operator_kinds.h"
+#include "graph/model.h"
+
+namespace parity {
+namespace {
+
+bool HasAsManyElements(const ValueState& value, const TracedValue& other) {
+  return value.sketch == nullptr ||
+         value.sketch->element_count == other.sketch.element_count;
+}
+
+}  // namespace
+
+std::string LabelOf(const Graph& graph, const ValueState& value) {
+  if (value.node < 0) return "";
+  const std::string& name =
+      graph.nodes[static_cast<std::size_t>(value.node)].name;
+  return name.empty() ? std::string(value.name) : name;
+}
+
+// Values of the reference that the graph lacks, with as many elements as
+// `value`, soon after what it is computed from.
+MissingValues::Values MissingValues::After(const ValueState& value) const {
+  constexpr std::size_t kWindow = 4;
+  Values missing;
+  const auto begin = static_cast<std::size_t>(value.place + 1);
+  for (std::size_t place = std::max(begin, reference_.input_count());
+       place < reference_.size() && missing.size() < kWindow; ++place) {
+    if (!standings_.IsMatched(place) &&
+        HasAsManyElements(value, reference_[place]))
+      missing.push_back(&reference_[place]);
+  }
+  return missing;
+}
+
+MissingValues::Values MissingValues::OfModule(std::string_view module) const {
+  Values missing;
+  if (module.empty()) return missing;
+  for (std::size_t place = reference_.input_count(); place < reference_.size();
+       ++place) {
+    if (!standings_.IsMatched(place) && reference_[place].module == module)
+      missing.push_back(&reference_[place]);
+  }
+  return missing;
+}
+
+const TracedValue* MissingValues::FirstOfKind(const ValueState& value,
+                                              const Values& values) const {
+  const std::string& op =
+      graph_.nodes[static_cast<std::size_t>(value.node)].op_type;
+  const auto found =
+      std::ranges::find_if(values, [&](const TracedValue* candidate) {
+        return IsCounterpart(op, candidate->op);
+      });
+  return found == values.end() ? nullptr : *found;
+}
+
+Judgement MissingValues::Judge(const ValueState& value) const {
+  Judgement judgement;
+  const auto settle = [&](Evidence evidence, const TracedValue* missing) {
+    if (missing == nullptr || judgement.evidence >= evidence) return;
+    judgement = {.evidence = evidence, .missing = missing};
+  };
+  const Values of_module = OfModule(ModulePathOf(LabelOf(graph_, value)));
+  const Values after = After(value);
+  settle(Evidence::kModuleOperator, FirstOfKind(value, of_module));
+  settle(Evidence::kOperator, FirstOfKind(value, after));
+  // The last of a module's values is what leaves it.
+  if (!of_module.empty()) settle(Evidence::kModule, of_module.back());
+  if (judgement.missing == nullptr && !after.empty())
+    judgement.missing = after.front();
+  return judgement;
+}
+
+bool MissingValues::IsMisplaced(const ValueState& value) const {
+  if (value.node < 0) return false;
+  const std::string module = ModulePathOf(LabelOf(graph_, value));
+  // What it equals may have been computed by the module, too.
+  if (value.place >= 0 &&
+      reference_[static_cast<std::size_t>(value.place)].module == module)
+    return false;
+  const TracedValue* const missing = FirstOfKind(value, OfModule(module));
+  return missing != nullptr && HasAsManyElements(value, *missing);
+}
+
+}  // namespace parity
