@@ -15,7 +15,16 @@ const OperatorTable& Operators() {
     AddSelectionOperators(all);
     AddConstantOperators(all);
     AddControlFlowOperators(all);
-    // Matrices, layers of networks and signals.
+    AddMatrixOperators(all);
+    AddConvolutionOperators(all);
+    AddPoolingOperators(all);
+    AddResizeOperators(all);
+    AddSamplingOperators(all);
+    AddNormalizationOperators(all);
+    AddRecurrentOperators(all);
+    AddQuantizationOperators(all);
+    AddLossOperators(all);
+    AddSignalOperators(all);
     return all;
   }();
   return table;
