@@ -10,14 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/torch/onnx/testing/sample_graphs.h"
 #include "graph/encoded.h"
 #include "graph/model.h"
 #include "parity/dtype.h"
@@ -30,76 +29,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
-
-using Names = std::vector<std::string>;
-
-template <class T>
-Tensor Vector(DType dtype, const std::vector<T>& values) {
-  return Tensor::From(dtype, {static_cast<std::int64_t>(values.size())},
-                      std::span<const T>(values))
-      .value();
-}
-
-Tensor Floats(const std::vector<float>& values) {
-  return Vector(DType::kFloat32, values);
-}
-
-Tensor Longs(const std::vector<std::int64_t>& values) {
-  return Vector(DType::kInt64, values);
-}
-
-// Of a float64 or int64 tensor.
-std::vector<double> Numbers(const Tensor& tensor) {
-  if (tensor.dtype() == DType::kInt64) {
-    const auto values = tensor.As<std::int64_t>();
-    return {values.begin(), values.end()};
-  }
-  EXPECT_EQ(tensor.dtype(), DType::kFloat64);
-  const auto values = tensor.As<double>();
-  return {values.begin(), values.end()};
-}
-
-Node MakeNode(std::string op_type, Names inputs, Names outputs,
-              std::vector<Attribute> attributes = {}) {
-  return {.name = "/" + outputs[0],
-          .op_type = std::move(op_type),
-          .domain = {},
-          .inputs = std::move(inputs),
-          .outputs = std::move(outputs),
-          .attributes = std::move(attributes)};
-}
-
-std::vector<ValueInfo> Declared(const Names& names) {
-  std::vector<ValueInfo> values;
-  for (const std::string& name : names) {
-    values.push_back(
-        {.name = name, .dtype = {}, .shape = {}, .other_type = {}});
-  }
-  return values;
-}
-
-Graph MakeGraph(const Names& inputs, std::vector<Node> nodes,
-                const Names& outputs) {
-  Graph graph;
-  graph.name = "g";
-  graph.inputs = Declared(inputs);
-  graph.nodes = std::move(nodes);
-  graph.outputs = Declared(outputs);
-  return graph;
-}
-
-Model MakeModel(Graph graph) {
-  Model model;
-  model.opset_imports = {{.domain = "", .version = 18}};
-  model.graph = std::move(graph);
-  return model;
-}
-
-GraphEvaluator InDouble(Graph graph) {
-  return GraphEvaluator(MakeModel(std::move(graph)), c10::ScalarType::Double);
-}
 
 class GraphEvaluatorTest : public ::testing::Test {
  private:
@@ -115,17 +45,6 @@ Graph Chain() {
                           {"y"});
   graph.initializers = {{.name = "one", .tensor = Floats({1})}};
   return graph;
-}
-
-NamedTensors Must(const Result<NamedTensors>& result) {
-  EXPECT_TRUE(result.has_value()) << result.error().message;
-  return result.value_or(NamedTensors());
-}
-
-std::vector<double> One(const Result<NamedTensors>& result) {
-  const NamedTensors tensors = Must(result);
-  EXPECT_EQ(tensors.size(), 1U);
-  return tensors.empty() ? std::vector<double>() : Numbers(tensors[0].tensor);
 }
 
 TEST_F(GraphEvaluatorTest, ComputesTheOutputsInDouble) {
@@ -224,7 +143,8 @@ TEST_F(GraphEvaluatorTest, AnUnknownOperatorFailsOnlyWhenItsValueIsNeeded) {
   graph.nodes.insert(graph.nodes.begin() + 1,
                      MakeNode("Frobnicate", {"doubled"}, {"odd"}));
   graph.nodes[1].domain = "com.example";
-  graph.outputs = Declared({"y", "odd"});
+  graph.outputs.push_back(graph.outputs[0]);
+  graph.outputs.back().name = "odd";
   const GraphEvaluator evaluator = InDouble(std::move(graph));
   EXPECT_THAT(evaluator.UnknownOperators(),
               ElementsAre("com.example.Frobnicate"));
@@ -357,117 +277,6 @@ TEST_F(GraphEvaluatorTest, ValuesAreReleasedAfterTheirLastUse) {
   // The running value, a weight in double, and their sum.
   EXPECT_GE(CountingAllocator::peak, 2 * kBytes);
   EXPECT_LE(CountingAllocator::peak, 4 * kBytes);
-}
-
-Attribute Subgraph(const std::string& name, Graph graph) {
-  return {.name = name, .value = std::make_shared<Graph>(std::move(graph))};
-}
-
-TEST_F(GraphEvaluatorTest, SubgraphsSeeTheValuesAroundThem) {
-  // The inner subgraph takes "outer" from two graphs up.
-  Graph innermost =
-      MakeGraph({}, {MakeNode("Add", {"outer", "one"}, {"deep"})}, {"deep"});
-  Graph then = MakeGraph({},
-                         {MakeNode("If", {"condition"}, {"inner"},
-                                   {Subgraph("then_branch", innermost),
-                                    Subgraph("else_branch", innermost)}),
-                          MakeNode("Mul", {"inner", "ten"}, {"result"})},
-                         {"result"});
-  then.initializers = {{.name = "ten", .tensor = Floats({10})}};
-  Graph graph = MakeGraph(
-      {"x", "condition"},
-      {MakeNode("Neg", {"x"}, {"outer"}),
-       MakeNode("If", {"condition"}, {"y"},
-                {Subgraph("then_branch", then),
-                 Subgraph("else_branch", MakeGraph({}, {}, {"outer"}))})},
-      {"y"});
-  graph.initializers = {{.name = "one", .tensor = Floats({1})}};
-  const GraphEvaluator evaluator = InDouble(std::move(graph));
-  const auto evaluate = [&](std::uint8_t condition) {
-    return One(evaluator.Evaluate(
-        {{"x", Floats({3})},
-         {"condition",
-          Vector(DType::kBool, std::vector<std::uint8_t>{condition})}},
-        {}));
-  };
-  EXPECT_THAT(evaluate(1), ElementsAre(-20));
-  EXPECT_THAT(evaluate(0), ElementsAre(-3));
-}
-
-TEST_F(GraphEvaluatorTest, ALoopCarriesAndCollectsValues) {
-  Graph body = MakeGraph({"i", "go_on", "total"},
-                         {MakeNode("Add", {"total", "step"}, {"next"}),
-                          MakeNode("Less", {"next", "limit"}, {"again"}),
-                          MakeNode("Identity", {"next"}, {"seen"})},
-                         {"again", "next", "seen"});
-  Graph graph =
-      MakeGraph({"trips", "start", "step", "limit"},
-                {MakeNode("Loop", {"trips", "", "start"}, {"total", "all"},
-                          {Subgraph("body", body)})},
-                {"total", "all"});
-  const GraphEvaluator evaluator = InDouble(std::move(graph));
-  const auto evaluate = [&](std::int64_t trips, std::int64_t limit) {
-    const auto scalar = [](std::int64_t value) {
-      return Tensor::From(DType::kInt64, {},
-                          std::span<const std::int64_t>(&value, 1))
-          .value();
-    };
-    return Must(evaluator.Evaluate({{"trips", scalar(trips)},
-                                    {"start", scalar(0)},
-                                    {"step", scalar(2)},
-                                    {"limit", scalar(limit)}},
-                                   {}));
-  };
-  const NamedTensors counted = evaluate(3, 100);
-  EXPECT_THAT(Numbers(counted.at(0).tensor), ElementsAre(6));
-  EXPECT_THAT(Numbers(counted.at(1).tensor), ElementsAre(2, 4, 6));
-  EXPECT_THAT(Numbers(evaluate(100, 3).at(1).tensor), ElementsAre(2, 4));
-  const NamedTensors none = evaluate(0, 100);
-  EXPECT_THAT(Numbers(none.at(0).tensor), ElementsAre(0));
-  EXPECT_EQ(none.at(1).tensor.element_count(), 0);
-}
-
-// A function "Scaled" that multiplies by its attribute "factor", 2 by default.
-Model ModelWithFunction(std::vector<Attribute> call_attributes) {
-  Node constant =
-      MakeNode("Constant", {}, {"c"},
-               {{.name = "value_float",
-                 .value = EncodedAttribute{.kind = "reference to 'factor'"}}});
-  Function function;
-  function.domain = "local";
-  function.name = "Scaled";
-  function.inputs = {"a"};
-  function.outputs = {"b"};
-  function.default_attributes = {{.name = "factor", .value = 2.0F}};
-  function.nodes = {constant, MakeNode("Mul", {"a", "c"}, {"b"})};
-  Node call = MakeNode("Scaled", {"x"}, {"y"}, std::move(call_attributes));
-  call.domain = "local";
-  Model model = MakeModel(MakeGraph({"x"}, {call}, {"y"}));
-  model.functions = {function};
-  return model;
-}
-
-TEST_F(GraphEvaluatorTest, FunctionsTakeTheAttributesOfTheirCall) {
-  const NamedTensors inputs = {{"x", Floats({3})}};
-  const GraphEvaluator with_default(ModelWithFunction({}),
-                                    c10::ScalarType::Double);
-  EXPECT_THAT(with_default.UnknownOperators(), IsEmpty());
-  EXPECT_THAT(One(with_default.Evaluate(inputs, {})), ElementsAre(6));
-  const GraphEvaluator with_five(
-      ModelWithFunction({{.name = "factor", .value = 5.0F}}),
-      c10::ScalarType::Double);
-  EXPECT_THAT(One(with_five.Evaluate(inputs, {})), ElementsAre(15));
-}
-
-TEST_F(GraphEvaluatorTest, AFunctionThatCallsItselfIsAnError) {
-  Model model = ModelWithFunction({});
-  model.functions[0].nodes[1].op_type = "Scaled";
-  model.functions[0].nodes[1].domain = "local";
-  model.functions[0].nodes[1].inputs = {"c"};
-  const GraphEvaluator evaluator(std::move(model), c10::ScalarType::Double);
-  const auto result = evaluator.Evaluate({{"x", Floats({3})}}, {});
-  ASSERT_FALSE(result.has_value());
-  EXPECT_THAT(result.error().message, HasSubstr("calls itself"));
 }
 
 TEST_F(GraphEvaluatorTest, AnInitializerWithoutValuesIsAnErrorWhenItIsNeeded) {

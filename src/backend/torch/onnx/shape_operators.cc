@@ -177,8 +177,13 @@ at::Tensor SliceAxis(const at::Tensor& x, std::int64_t axis, std::int64_t start,
   };
   start = clamped(start);
   end = clamped(end);
-  if (step > 0) return x.slice(axis, start, std::max(start, end), step);
-  const std::int64_t stride = -std::max(step, -std::max<std::int64_t>(size, 1));
+  // A step beyond the axis takes one element, like one of its size; larger ones
+  // overflow.
+  const std::int64_t most = std::max<std::int64_t>(size, 1);
+  if (step > 0) {
+    return x.slice(axis, start, std::max(start, end), std::min(step, most));
+  }
+  const std::int64_t stride = -std::max(step, -most);
   const std::int64_t count =
       end < start ? (start - end + stride - 1) / stride : 0;
   if (count == 0) return x.narrow(axis, 0, 0);
