@@ -17,6 +17,8 @@ using Names = std::vector<std::string_view>;
 // underscores. A name that ends in '*' stands for all that begin so.
 const std::unordered_map<std::string_view, Names>& OtherNames() {
   static const std::unordered_map<std::string_view, Names> names = {
+      {"ArgMax", {"argmax", "max"}},
+      {"ArgMin", {"argmin", "min"}},
       {"And", {"logicaland", "bitwiseand", "mul"}},
       {"AveragePool", {"avgpool*", "adaptiveavgpool*"}},
       {"BatchNormalization", {"batchnorm*", "cudnnbatchnorm"}},
@@ -72,6 +74,7 @@ const std::unordered_map<std::string_view, Names>& OtherNames() {
       {"Sub", {"sub", "rsub", "subtract"}},
       {"Sum", {"sum", "add"}},
       {"Tile", {"repeat", "tile"}},
+      {"TopK", {"topk", "sort", "argsort", "msort", "kthvalue"}},
       {"Transpose", {"permute", "transpose", "t", "movedim", "swapaxes"}},
       {"Upsample", {"upsample*", "interpolate"}},
       {"Where", {"where", "maskedfill"}},

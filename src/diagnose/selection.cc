@@ -97,7 +97,8 @@ Flips FindFlips(const Node& node, const std::vector<Tensor>& inputs,
   if (op == "Cast") return CheckCast(node, scores, chosen[0]);
   if (op == "TopK") {
     return CheckTopK(scores, chosen[1], IntegerAttribute(node, "axis", -1),
-                     IntegerAttribute(node, "largest", 1) != 0);
+                     IntegerAttribute(node, "largest", 1) != 0,
+                     IntegerAttribute(node, "sorted", 1) != 0);
   }
   if (op == "ArgMax" || op == "ArgMin") {
     return CheckArgMax(scores, chosen[0], IntegerAttribute(node, "axis", 0),

@@ -19,8 +19,8 @@ namespace parity {
 
 struct SelectionCheck {
   // Elements of the output that are not what the scores give. TopK: indices
-  // that should not be there. Where scores are equal, the first element is
-  // expected, as the specification says.
+  // that should not be there, or not at that place when sorted. Where scores
+  // are equal, the first element is expected, as the specification says.
   std::int64_t flipped = 0;
   // The largest step that a flip had to bridge, in units of the scores: TopK
   // |score − k-th best score|, ArgMax |score − best score|, comparisons |a −

@@ -54,9 +54,10 @@ struct Flips {
 [[nodiscard]] Flips CheckIntegerCast(bool to_bool, const Tensor& scores,
                                      const Tensor& chosen);
 
-// `chosen` are indices along `axis` (any number of them: TopK).
+// `chosen` are indices along `axis` (any number of them: TopK), the best first
+// when `sorted`.
 [[nodiscard]] Flips CheckTopK(const Tensor& scores, const Tensor& chosen,
-                              std::int64_t axis, bool largest);
+                              std::int64_t axis, bool largest, bool sorted);
 // `chosen` are indices, with the axis kept (of size 1) or gone.
 [[nodiscard]] Flips CheckArgMax(const Tensor& scores, const Tensor& chosen,
                                 std::int64_t axis, bool largest, bool last);

@@ -94,7 +94,8 @@ std::vector<std::size_t> BestOf(const std::vector<double>& scores,
 
 // Flips of one line of TopK.
 void CheckChoice(const std::vector<double>& scores,
-                 const std::vector<std::int64_t>& chosen, Flips& flips) {
+                 const std::vector<std::int64_t>& chosen, bool sorted,
+                 Flips& flips) {
   if (chosen.empty()) return;
   const std::vector<std::size_t> expected = BestOf(scores, chosen.size());
   const double edge = scores[expected.back()];
@@ -109,6 +110,12 @@ void CheckChoice(const std::vector<double>& scores,
       flips.Add(Step(scores[index], edge));
     }
   }
+  // Where the order counts, what stands at a place must score as what should.
+  for (std::size_t i = 0; sorted && i < chosen.size(); ++i) {
+    const auto index = static_cast<std::size_t>(chosen[i]);
+    if (wanted.contains(index) && index != expected[i])
+      flips.Add(Step(scores[index], scores[expected[i]]));
+  }
   // What is missing must have been near the edge, too; it is counted already,
   // by what took its place.
   for (const std::size_t index : expected) {
@@ -122,7 +129,7 @@ void CheckChoice(const std::vector<double>& scores,
 }  // namespace
 
 Flips CheckTopK(const Tensor& scores, const Tensor& chosen, std::int64_t axis,
-                bool largest) {
+                bool largest, bool sorted) {
   const std::optional<Lines> lines = LinesAlong(scores.shape(), axis);
   const std::optional<Lines> choices = LinesAlong(chosen.shape(), axis);
   if (!lines.has_value() || !choices.has_value() ||
@@ -138,7 +145,8 @@ Flips CheckTopK(const Tensor& scores, const Tensor& chosen, std::int64_t axis,
     std::vector<std::int64_t> of_line;
     for (std::int64_t i = 0; i < choices->length; ++i)
       of_line.push_back(indices[choices->At(line, i)]);
-    CheckChoice(LineScores(values, *lines, line, largest), of_line, flips);
+    CheckChoice(LineScores(values, *lines, line, largest), of_line, sorted,
+                flips);
   }
   return flips;
 }

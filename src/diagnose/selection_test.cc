@@ -52,9 +52,10 @@ SelectionCheck Check(const Node& node, const std::vector<Tensor>& inputs,
 }
 
 SelectionCheck CheckTop(const std::vector<double>& scores,
-                        const std::vector<std::int64_t>& chosen) {
+                        const std::vector<std::int64_t>& chosen,
+                        std::int64_t sorted = 0) {
   const auto k = static_cast<std::int64_t>(chosen.size());
-  return Check(MakeNode("TopK"),
+  return Check(MakeNode("TopK", {{.name = "sorted", .value = sorted}}),
                {Scores({1, static_cast<std::int64_t>(scores.size())}, scores),
                 Indices({1}, {k})},
                {Scores({1, k}, std::vector<double>(chosen.size())),
@@ -107,7 +108,13 @@ TEST(IsSelectionTest, CastsToIntegersAndBooleans) {
     EXPECT_FALSE(IsSelection(CastTo(type))) << type;
 }
 
-TEST(TopKSelectionTest, OrderWithinTheChosenIsIrrelevant) {
+TEST(TopKSelectionTest, OrderWithinTheChosenCountsWhenTheyAreSorted) {
+  ExpectRight(CheckTop({1, 5, 3, 4}, {1, 3}, 1));
+  ExpectFlip(CheckTop({1, 5, 3, 4}, {3, 1}, 1), 2, 1);
+  ExpectFlip(CheckTop({1, 5, 5, 4}, {2, 1, 3}, 1), 2, 0);
+}
+
+TEST(TopKSelectionTest, OrderWithinTheChosenIsIrrelevantWhenTheyAreNot) {
   ExpectRight(CheckTop({1, 5, 3, 4}, {1, 3}));
   ExpectRight(CheckTop({1, 5, 3, 4}, {3, 1}));
   ExpectRight(CheckTop({1, 5, 3, 4}, {}));
