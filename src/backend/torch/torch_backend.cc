@@ -23,6 +23,7 @@
 #include "backend/torch/background_matting.h"
 #include "backend/torch/exception_text.h"
 #include "backend/torch/kernels.h"
+#include "backend/torch/onnx/onnx_model.h"
 #include "backend/torch/tensor_bridge.h"
 #include "backend/torch/torch_script.h"
 #include "base/status_macros.h"
@@ -173,9 +174,22 @@ Status TorchBackend::LoadScript(const LoadRequest& request,
   return {};
 }
 
+Status TorchBackend::LoadOnnx(const LoadRequest& request, LoadResult& result) {
+  PARITY_ASSIGN_OR_RETURN(const std::optional<c10::ScalarType> precision,
+                          ParsePrecision(request.precision));
+  PARITY_ASSIGN_OR_RETURN(OnnxModel model,
+                          OnnxModel::Open(request.path, precision));
+  result.input_names = model.input_names();
+  result.output_names = model.output_names();
+  for (const std::string& note : model.notes()) result.notes.push_back(note);
+  onnx_model_ = std::make_unique<OnnxModel>(std::move(model));
+  return {};
+}
+
 Result<LoadResult> TorchBackend::Load(const LoadRequest& request) {
   const Clock::time_point start = Clock::now();
   model_.reset();
+  onnx_model_.reset();
   return CatchTorch([&]() -> Result<LoadResult> {
     const c10::InferenceMode inference;
     // A network divides its work itself: see TaskRunner.
@@ -198,8 +212,8 @@ Result<LoadResult> TorchBackend::Load(const LoadRequest& request) {
         PARITY_RETURN_IF_ERROR(LoadScript(request, result));
         break;
       case ModelKind::kOnnx:
-        return Fail(ErrorCode::kUnsupported,
-                    "libtorch does not run ONNX files");
+        PARITY_RETURN_IF_ERROR(LoadOnnx(request, result));
+        break;
     }
     result.load_ms = MillisecondsSince(start);
     return result;
@@ -207,6 +221,10 @@ Result<LoadResult> TorchBackend::Load(const LoadRequest& request) {
 }
 
 Result<RunResult> TorchBackend::Run(const RunRequest& request) {
+  if (onnx_model_ != nullptr) {
+    const c10::InferenceMode inference;
+    return onnx_model_->Run(request);
+  }
   if (model_ == nullptr) {
     return Fail(ErrorCode::kInvalidArgument,
                 "the reference was not loaded before it was run");

@@ -1,5 +1,6 @@
 // The PyTorch side of a validation: TorchScript archives and the built-in
-// networks, run by libtorch on the CPU.
+// networks, run by libtorch on the CPU; and ONNX graphs, one node after
+// another.
 #ifndef PARITY_BACKEND_TORCH_TORCH_BACKEND_H_
 #define PARITY_BACKEND_TORCH_TORCH_BACKEND_H_
 
@@ -10,6 +11,8 @@
 #include "parity/error.h"
 
 namespace parity {
+
+class OnnxModel;
 
 // Not thread-safe. Uses libtorch's global state (threads, kernels): one per
 // process.
@@ -26,6 +29,11 @@ namespace parity {
 // all others are "output_0", "output_1", … by position. Attributes are set by
 // dotted path ("refine_mode", "refiner.threshold"); the attribute "training"
 // switches the whole module.
+//
+// kOnnx: the graph's operators in libtorch, as onnx/graph_evaluator.h says.
+// Inputs and wanted outputs may be any values of the main graph. `precision` is
+// what all floating values are held in; empty keeps the types of the graph. A
+// traced run describes the values of the main graph, in order.
 class TorchBackend : public Backend {
  public:
   TorchBackend();
@@ -41,7 +49,9 @@ class TorchBackend : public Backend {
   class ScriptModel;
   Status LoadNetwork(const LoadRequest& request, LoadResult& result);
   Status LoadScript(const LoadRequest& request, LoadResult& result);
+  Status LoadOnnx(const LoadRequest& request, LoadResult& result);
   std::unique_ptr<Model> model_;
+  std::unique_ptr<OnnxModel> onnx_model_;  // instead of model_
 };
 
 }  // namespace parity

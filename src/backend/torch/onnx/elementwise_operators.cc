@@ -1,5 +1,6 @@
 // Arithmetic and mathematical functions, element by element; casts and bits.
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/minimum.h>
@@ -146,6 +147,12 @@ Tensors CastLike(const OperatorContext& context) {
 
 Tensors Identity(const OperatorContext& context) { return {context.Input(0)}; }
 
+// Optional values are tensors here, or left out.
+Tensors OptionalHasElement(const OperatorContext& context) {
+  return {
+      at::full({}, context.HasInput(0), at::TensorOptions(ScalarType::Bool))};
+}
+
 // As in inference: nothing is dropped.
 Tensors Dropout(const OperatorContext& context) {
   const at::Tensor& x = context.Input(0);
@@ -275,6 +282,8 @@ void AddElementwiseOperators(OperatorTable& table) {
   table["Cast"] = Cast;
   table["CastLike"] = CastLike;
   table["Identity"] = Identity;
+  table["OptionalGetElement"] = Identity;
+  table["OptionalHasElement"] = OptionalHasElement;
   table["Dropout"] = Dropout;
   table["IsNaN"] = IsNaN;
   table["IsInf"] = IsInf;

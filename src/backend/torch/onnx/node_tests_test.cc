@@ -99,11 +99,21 @@ std::optional<std::string> OutOfScope(const Model& model) {
   return std::nullopt;
 }
 
-// Half a unit in the last place of what the expected values are stored in, or
-// the ONNX project's own tolerance.
+// The ONNX project's own tolerance; a unit in the last place of bfloat16, since
+// expected values are rounded to it towards zero, and ours not at all.
 double RelativeTolerance(DType dtype) {
   constexpr double kOnnx = 1e-3;
-  return dtype == DType::kBFloat16 ? 1.0 / 256 : kOnnx;
+  return dtype == DType::kBFloat16 ? 1.0 / 128 : kOnnx;
+}
+
+// The ONNX project's own tolerance. Expected values were computed in float32:
+// where large ones cancel, a few units in the last place of the largest remain.
+double AbsoluteTolerance(const at::Tensor& expected) {
+  constexpr double kOnnx = 1e-7;
+  constexpr double kFewUnits = 4 * 0x1p-23;
+  if (expected.numel() == 0) return kOnnx;
+  const auto largest = expected.nan_to_num(0, 0, 0).abs().max().item<double>();
+  return std::max(kOnnx, kFewUnits * largest);
 }
 
 // What is different; empty when nothing is.
@@ -119,7 +129,6 @@ std::string Difference(const Tensor& expected, const Tensor& actual) {
     return std::format("shape {} instead of {}", ToString(actual.shape()),
                        ToString(expected.shape()));
   }
-  constexpr double kAbsolute = 1e-7;
   const double relative = RelativeTolerance(expected.dtype());
   const auto widened = [](const Tensor& tensor) {
     return TorchFromParity(tensor).value().to(c10::ScalarType::Double);
@@ -128,23 +137,37 @@ std::string Difference(const Tensor& expected, const Tensor& actual) {
   const at::Tensor right = widened(actual);
   const auto* a = left.const_data_ptr<double>();
   const auto* b = right.const_data_ptr<double>();
+  const double absolute = AbsoluteTolerance(left);
+  std::int64_t different = 0;
+  std::string first;
   for (std::int64_t i = 0; i < left.numel(); ++i) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     if (std::isfinite(a[i]) &&
-        std::abs(a[i] - b[i]) <= kAbsolute + relative * std::abs(a[i]))
+        std::abs(a[i] - b[i]) <= absolute + relative * std::abs(a[i]))
       continue;
-    return std::format("element {} is {} instead of {}", i, b[i], a[i]);
+    if (++different == 1)
+      first = std::format("element {} is {} instead of {}", i, b[i], a[i]);
   }
-  return {};
+  if (different == 0) return {};
+  return std::format("{} elements differ, the first: {}", different, first);
 }
 
-// Names of the set's inputs that the graph does not know stand for its inputs
-// in order.
+// Tensors whose names the graph does not know stand for its values in order.
+// Files hold bfloat16 as uint16.
 NamedTensors Named(NamedTensors tensors, const std::vector<ValueInfo>& values) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const bool is_known =
-        std::ranges::contains(values, tensors[i].name, &ValueInfo::name);
-    if (!is_known && i < values.size()) tensors[i].name = values[i].name;
+    auto declared =
+        std::ranges::find(values, tensors[i].name, &ValueInfo::name);
+    if (declared == values.end() && i < values.size()) {
+      declared = values.begin() + static_cast<std::ptrdiff_t>(i);
+      tensors[i].name = declared->name;
+    }
+    Tensor& tensor = tensors[i].tensor;
+    if (declared != values.end() && declared->dtype == DType::kBFloat16 &&
+        tensor.dtype() == DType::kUInt16) {
+      tensor = Tensor::Copy(DType::kBFloat16, tensor.shape(), tensor.bytes())
+                   .value();
+    }
   }
   return tensors;
 }
@@ -216,6 +239,7 @@ TEST(OnnxNodeTests, GiveTheExpectedOutputsExceptThoseThatAreListed) {
 
   const std::map<std::string, std::string> listed = ListedFailures();
   for (const auto& [name, failure] : tally.failed) {
+    std::cout << std::format("{}: {}\n", name, failure);
     EXPECT_TRUE(listed.contains(name))
         << name
         << " fails and is not listed in docs/onnx_operators.md: " << failure;

@@ -35,7 +35,7 @@ struct Direction {
 };
 
 struct State {
-  at::Tensor hidden;  // [batch, hidden]
+  at::Tensor hidden;     // [batch, hidden]
   at::Tensor cell = {};  // of LSTM only
 };
 

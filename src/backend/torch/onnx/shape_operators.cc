@@ -2,6 +2,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <c10/core/ScalarType.h>
@@ -49,7 +50,8 @@ Tensors ShapeOf(const OperatorContext& context) {
 }
 
 Tensors Size(const OperatorContext& context) {
-  return {at::tensor(context.Input(0).numel(), ScalarType::Long)};
+  return {at::full({}, context.Input(0).numel(),
+                   at::TensorOptions(ScalarType::Long))};
 }
 
 // Without elements anything could stand for -1 beside an axis of size 0, and
@@ -175,8 +177,13 @@ at::Tensor SliceAxis(const at::Tensor& x, std::int64_t axis, std::int64_t start,
   };
   start = clamped(start);
   end = clamped(end);
-  if (step > 0) return x.slice(axis, start, std::max(start, end), step);
-  const std::int64_t stride = -std::max(step, -std::max<std::int64_t>(size, 1));
+  // A step beyond the axis takes one element, like one of its size; larger ones
+  // overflow.
+  const std::int64_t most = std::max<std::int64_t>(size, 1);
+  if (step > 0) {
+    return x.slice(axis, start, std::max(start, end), std::min(step, most));
+  }
+  const std::int64_t stride = -std::max(step, -most);
   const std::int64_t count =
       end < start ? (start - end + stride - 1) / stride : 0;
   if (count == 0) return x.narrow(axis, 0, 0);
