@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
+#include <c10/core/ScalarType.h>
 
 #include <algorithm>
 #include <cmath>
@@ -176,10 +177,30 @@ AxisTaps ResizeTaps(const AxisResize& axis,
 
 namespace {
 
-// One block of [outer, axis, inner]. The loop over a row of neighbours is the
-// innermost one, except along the last axis, where there is no row.
+// One block of [outer, axis] along the last axis.
+void ResampleLine(const double* input, double* output, std::int64_t length,
+                  const AxisTaps& taps) {
+  const auto width = static_cast<std::size_t>(taps.width);
+  const std::int64_t* index = taps.indices.data();
+  const double* weight = taps.weights.data();
+  for (std::int64_t i = 0; i < length; ++i, index += width, weight += width) {
+    if (width == 1) {
+      output[i] = input[*index];
+      continue;
+    }
+    double sum = weight[0] * input[index[0]];
+    for (std::size_t k = 1; k < width; ++k) sum += weight[k] * input[index[k]];
+    output[i] = sum;
+  }
+}
+
+// One block of [outer, axis, inner], whole rows of neighbours at a time.
 void ResampleBlock(const double* input, double* output, std::int64_t length,
                    std::int64_t inner, const AxisTaps& taps) {
+  if (inner == 1) {
+    ResampleLine(input, output, length, taps);
+    return;
+  }
   const auto width = static_cast<std::size_t>(taps.width);
   const auto row = static_cast<std::size_t>(inner);
   for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i) {
