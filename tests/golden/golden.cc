@@ -119,4 +119,11 @@ double MaxDifference(const Tensor& expected, const Tensor& actual) {
   return largest;
 }
 
+double MaxMagnitude(const Tensor& tensor) {
+  double largest = 0;
+  for (const float value : tensor.As<float>())
+    largest = std::max(largest, std::abs(static_cast<double>(value)));
+  return largest;
+}
+
 }  // namespace parity

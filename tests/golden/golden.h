@@ -33,6 +33,9 @@ struct Golden {
 [[nodiscard]] double MaxDifference(const Tensor& expected,
                                    const Tensor& actual);
 
+// max |value| of a float32 tensor.
+[[nodiscard]] double MaxMagnitude(const Tensor& tensor);
+
 }  // namespace parity
 
 #endif  // PARITY_TESTS_GOLDEN_GOLDEN_H_

@@ -19,13 +19,6 @@
 namespace parity {
 namespace {
 
-double MaxMagnitude(const Tensor& tensor) {
-  double largest = 0;
-  for (const float value : tensor.As<float>())
-    largest = std::max(largest, std::abs(static_cast<double>(value)));
-  return largest;
-}
-
 class ReferenceGoldenTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {

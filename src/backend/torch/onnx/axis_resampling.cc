@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
+#include <c10/core/ScalarType.h>
 
 #include <algorithm>
 #include <cmath>
@@ -37,16 +38,18 @@ AxisPosition FromQuotient(std::int64_t dividend, std::int64_t divisor) {
       .rest = static_cast<double>(remainder) / static_cast<double>(divisor)};
 }
 
-// (x + shift/2) / scale - shift/2
-AxisPosition Scaled(std::int64_t x, const AxisScale& scale,
-                    std::int64_t shift) {
+// (x + before/2) / scale - after/2
+AxisPosition Scaled(std::int64_t x, const AxisScale& scale, std::int64_t before,
+                    std::int64_t after) {
   if (!scale.exact) {
-    const double half = static_cast<double>(shift) / 2;
-    return FromReal(((static_cast<double>(x) + half) / scale.Value()) - half);
+    return FromReal(
+        ((static_cast<double>(x) + static_cast<double>(before) / 2) /
+         scale.Value()) -
+        (static_cast<double>(after) / 2));
   }
   const auto numerator = static_cast<std::int64_t>(scale.numerator);
   const auto denominator = static_cast<std::int64_t>(scale.denominator);
-  return FromQuotient((((2 * x) + shift) * denominator) - (shift * numerator),
+  return FromQuotient((((2 * x) + before) * denominator) - (after * numerator),
                       2 * numerator);
 }
 
@@ -57,7 +60,7 @@ AxisPosition Symmetric(std::int64_t x, const AxisResize& axis) {
   const double adjustment = static_cast<double>(axis.output) *
                             axis.scale.denominator /
                             (axis.scale.numerator * length);
-  if (adjustment == 1) return Scaled(x, axis.scale, 1);
+  if (adjustment == 1) return Scaled(x, axis.scale, 1, 1);
   const double offset = length / 2 * (1 - adjustment);
   return FromReal(offset +
                   ((static_cast<double>(x) + 0.5) / axis.scale.Value()) - 0.5);
@@ -74,13 +77,15 @@ AxisPosition Cropped(std::int64_t x, const AxisResize& axis) {
 
 AxisPosition Position(std::int64_t x, const AxisResize& axis,
                       const std::string& coordinates) {
-  if (coordinates == "half_pixel") return Scaled(x, axis.scale, 1);
-  if (coordinates == "asymmetric") return Scaled(x, axis.scale, 0);
+  if (coordinates == "half_pixel") return Scaled(x, axis.scale, 1, 1);
+  if (coordinates == "asymmetric") return Scaled(x, axis.scale, 0, 0);
   if (coordinates == "pytorch_half_pixel")
-    return axis.output > 1 ? Scaled(x, axis.scale, 1) : AxisPosition{};
+    return axis.output > 1 ? Scaled(x, axis.scale, 1, 1) : AxisPosition{};
   if (coordinates == "align_corners")
     return axis.output > 1 ? FromQuotient(x * (axis.input - 1), axis.output - 1)
                            : AxisPosition{};
+  // Of opset 11 only.
+  if (coordinates == "tf_half_pixel_for_nn") return Scaled(x, axis.scale, 1, 0);
   if (coordinates == "half_pixel_symmetric") return Symmetric(x, axis);
   if (coordinates == "tf_crop_and_resize") return Cropped(x, axis);
   throw OperatorError(
@@ -172,10 +177,30 @@ AxisTaps ResizeTaps(const AxisResize& axis,
 
 namespace {
 
-// One block of [outer, axis, inner]. The loop over a row of neighbours is the
-// innermost one, except along the last axis, where there is no row.
+// One block of [outer, axis] along the last axis.
+void ResampleLine(const double* input, double* output, std::int64_t length,
+                  const AxisTaps& taps) {
+  const auto width = static_cast<std::size_t>(taps.width);
+  const std::int64_t* index = taps.indices.data();
+  const double* weight = taps.weights.data();
+  for (std::int64_t i = 0; i < length; ++i, index += width, weight += width) {
+    if (width == 1) {
+      output[i] = input[*index];
+      continue;
+    }
+    double sum = weight[0] * input[index[0]];
+    for (std::size_t k = 1; k < width; ++k) sum += weight[k] * input[index[k]];
+    output[i] = sum;
+  }
+}
+
+// One block of [outer, axis, inner], whole rows of neighbours at a time.
 void ResampleBlock(const double* input, double* output, std::int64_t length,
                    std::int64_t inner, const AxisTaps& taps) {
+  if (inner == 1) {
+    ResampleLine(input, output, length, taps);
+    return;
+  }
   const auto width = static_cast<std::size_t>(taps.width);
   const auto row = static_cast<std::size_t>(inner);
   for (std::size_t i = 0; i < static_cast<std::size_t>(length); ++i) {

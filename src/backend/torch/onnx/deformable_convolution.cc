@@ -6,7 +6,9 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
+#include <c10/core/ScalarType.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <format>
 #include <vector>

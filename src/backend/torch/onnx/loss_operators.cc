@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/ones_like.h>
+#include <c10/core/ScalarType.h>
 
 #include <format>
 #include <string>

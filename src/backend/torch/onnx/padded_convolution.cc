@@ -21,8 +21,10 @@
 namespace parity {
 namespace {
 
-// Elements of the matrix of windows for one band: 64 MiB of float64.
-constexpr std::int64_t kBandElements = std::int64_t{1} << 23;
+// Elements of the matrix of windows for one band: 256 MiB of float64. Every
+// band costs a few rounds of waiting for threads, so much smaller ones do not
+// pay.
+constexpr std::int64_t kBandElements = std::int64_t{1} << 25;
 
 at::Tensor Convolve(const at::Tensor& input, const at::Tensor& weights,
                     const at::Tensor& bias, const SpatialWindow& window,

@@ -112,7 +112,7 @@ void SetSizes(const std::vector<std::int64_t>& sizes,
 
 bool Changes(const AxisResize& resize, bool crops) {
   return resize.output != resize.input ||
-         (!resize.scale.exact && resize.scale.numerator != 1) ||
+         resize.scale.numerator != resize.scale.denominator ||
          (crops && (resize.roi_start != 0 || resize.roi_end != 1));
 }
 
