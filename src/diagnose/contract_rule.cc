@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "diagnose/departure.h"
 #include "diagnose/error_budget.h"
 #include "diagnose/investigation.h"
 #include "diagnose/noise_model.h"
@@ -95,7 +96,9 @@ std::optional<Finding> ExamineSwappedInputs(
     const Investigation& investigation) {
   const NamedTensors& inputs = investigation.subject().request.inputs;
   constexpr std::size_t kMostInputs = 6;
-  if (inputs.size() < 2 || inputs.size() > kMostInputs) return std::nullopt;
+  if (inputs.size() < 2 || inputs.size() > kMostInputs ||
+      !MayDepartAtInputs(investigation))
+    return std::nullopt;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (std::size_t j = i + 1; j < inputs.size(); ++j) {
       if (inputs[i].tensor.shape() != inputs[j].tensor.shape() ||

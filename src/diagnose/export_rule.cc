@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "diagnose/departure.h"
 #include "diagnose/investigation.h"
 #include "diagnose/local_errors.h"
 #include "diagnose/rules.h"
@@ -23,47 +24,6 @@
 namespace parity {
 namespace {
 
-// Relative distance below which two float64 values are the same. Weights folded
-// in float32 move every value by 1e-7 or so; the fault moves the output by
-// `wrong`, and what lies two orders of magnitude below it is not the fault.
-double AlignmentTolerance(const Investigation& investigation) {
-  double wrong = 0;
-  double folded = 0;
-  for (const ErrorBudget& budget : investigation.budgets()) {
-    if (!budget.exported || budget.scale_rms <= 0) continue;
-    const double relative = budget.exported->rms / budget.scale_rms;
-    if (budget.verdict == NoiseVerdict::kBeyond && std::isfinite(relative)) {
-      wrong = std::max(wrong, relative);
-    } else {
-      folded = std::max(folded, relative);
-    }
-  }
-  return std::clamp(std::max(wrong / 100, 10 * folded), 1e-7, 1e-3);
-}
-
-// The float64 graph's outputs that are beyond noise.
-std::vector<std::string> WronglyExported(const Investigation& investigation) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < investigation.budgets().size(); ++i) {
-    const ErrorBudget& budget = investigation.budgets()[i];
-    if (budget.exported && !Within(*budget.exported, {.rms = budget.noise_rms,
-                                                      .max = budget.noise_max}))
-      names.push_back(investigation.subject().actual[i].name);
-  }
-  return names;
-}
-
-std::vector<TracedValue> DescribeInputs(const NamedTensors& inputs) {
-  std::vector<TracedValue> described;
-  for (const NamedTensor& input : inputs) {
-    described.push_back({.name = input.name,
-                         .dtype = input.tensor.dtype(),
-                         .shape = input.tensor.shape(),
-                         .sketch = SketchOf(input.tensor.view())});
-  }
-  return described;
-}
-
 std::string Join(const std::vector<std::string>& names, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
@@ -74,20 +34,7 @@ std::string Join(const std::vector<std::string>& names, std::size_t most) {
 }
 
 void AddDivergence(const Investigation& investigation, Finding& finding) {
-  const RunResult* const reference = investigation.reference64();
-  const RunResult* const graph = investigation.graph64();
-  if (reference == nullptr || graph == nullptr || reference->trace.empty())
-    return;
-  const std::vector<std::string> wrong = WronglyExported(investigation);
-  const std::vector<TracedValue> inputs =
-      DescribeInputs(investigation.subject().request.inputs);
-  const std::optional<Divergence> divergence =
-      FindDivergence({.graph = investigation.graph(),
-                      .reference = reference->trace,
-                      .candidate = graph->trace,
-                      .inputs = inputs,
-                      .wrong_outputs = wrong,
-                      .tolerance = AlignmentTolerance(investigation)});
+  const std::optional<Divergence> divergence = FindDeparture(investigation);
   if (!divergence) return;
   investigation.Locate(finding, divergence->node);
   if (finding.module.empty()) finding.module = divergence->module;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "diagnose/departure.h"
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "diagnose/rules.h"
@@ -136,7 +137,7 @@ std::optional<Finding> ExamineInputs(const Investigation& investigation) {
   for (const NamedTensor& input : inputs)
     elements += input.tensor.element_count();
   if (elements == 0 || elements > kMostElements ||
-      !investigation.lab().has_reference())
+      !investigation.lab().has_reference() || !MayDepartAtInputs(investigation))
     return std::nullopt;
   for (const Convention& convention : Conventions()) {
     const std::optional<NamedTensors> changed = Apply(convention, inputs);

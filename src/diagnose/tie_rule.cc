@@ -5,7 +5,7 @@
 #include <format>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -53,7 +53,8 @@ class TieSearch {
         nodes_(SelectionNodes(investigation.graph())) {}
 
   std::optional<Finding> Run() {
-    if (nodes_.empty() || investigation_.graph64() == nullptr)
+    if (nodes_.empty() || investigation_.graph64() == nullptr ||
+        IsWrongElsewhere())
       return std::nullopt;
     if (!PinToCandidate() || !PinToReference()) return std::nullopt;
     if (!FlipsAreTies()) return std::nullopt;
@@ -61,6 +62,22 @@ class TieSearch {
   }
 
  private:
+  // An output that no selection can have moved is beyond noise.
+  [[nodiscard]] bool IsWrongElsewhere() const {
+    std::unordered_set<std::string> selected;
+    for (const Node& node : investigation_.graph().nodes) {
+      const bool moved =
+          std::ranges::contains(nodes_, &node) ||
+          std::ranges::any_of(node.inputs, [&](const std::string& input) {
+            return selected.contains(input);
+          });
+      if (moved) selected.insert(node.outputs.begin(), node.outputs.end());
+    }
+    return std::ranges::any_of(
+        investigation_.WrongOutputs(),
+        [&](const std::string& name) { return !selected.contains(name); });
+  }
+
   // Names that the float64 graph is asked for: its outputs and the scores.
   [[nodiscard]] std::vector<std::string> Wanted() const {
     std::vector<std::string> names;

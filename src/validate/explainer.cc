@@ -17,6 +17,7 @@
 #include "diagnose/error_budget.h"
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
+#include "diagnose/noise_model.h"
 #include "diagnose/rules.h"
 #include "graph/model.h"
 #include "parity/compare.h"
@@ -39,9 +40,24 @@ std::int64_t BytesOf(const NamedTensors& tensors) {
   return bytes;
 }
 
+// Under the published rule a difference that passes is looked into only when it
+// is this many times the floor of the noise: the rounding of deep networks is a
+// few times that, and float64 takes ten times as long as the validation.
+constexpr double kSuspicious = 32;
+
 bool IsBeyond(const OutputResult& output) {
   return !output.contract_failures.empty() || !output.budget ||
          output.budget->verdict != NoiseVerdict::kWithin;
+}
+
+// Before float64 was asked.
+bool IsSuspicious(const OutputResult& output) {
+  if (!IsBeyond(output) || output.criterion == Criterion::kNoise ||
+      !output.budget)
+    return IsBeyond(output);
+  const ErrorBudget& budget = *output.budget;
+  return !Within(budget.total, {.rms = kSuspicious * budget.noise_rms,
+                                .max = kSuspicious * budget.noise_max});
 }
 
 std::vector<CaseSummary> Summarize(const std::vector<CaseResult>& cases) {
@@ -92,7 +108,7 @@ void Explainer::Add(CaseOutcome& outcome, const RunRequest& request) {
                          .actual = &outcome.actual[i].tensor,
                          .roundoff = WorkingRoundoff(model_.graph)});
     }
-    differs = differs || IsBeyond(output) || !output.passed();
+    differs = differs || IsSuspicious(output) || !output.passed();
   }
   if (options_.explain != Explain::kNever ||
       options_.criterion == Criterion::kNoise) {
