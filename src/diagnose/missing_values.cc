@@ -13,6 +13,14 @@
 namespace parity {
 namespace {
 
+// Operators whose output is their input in another form.
+bool KeepsNumbers(const Node& node) {
+  constexpr std::string_view kOperators[] = {
+      "Identity", "Dropout", "Reshape",   "Flatten",  "Squeeze",
+      "Expand",   "Cast",    "Unsqueeze", "Transpose"};
+  return std::ranges::contains(kOperators, node.op_type);
+}
+
 bool HasAsManyElements(const ValueState& value, const TracedValue& other) {
   return value.sketch == nullptr ||
          value.sketch->element_count == other.sketch.element_count;
@@ -83,11 +91,17 @@ Judgement MissingValues::Judge(const ValueState& value) const {
 
 bool MissingValues::IsMisplaced(const ValueState& value) const {
   if (value.node < 0) return false;
+  const Node& node = graph_.nodes[static_cast<std::size_t>(value.node)];
+  if (KeepsNumbers(node)) return false;
+  // A value that its inputs are, or what they were computed from. Values that
+  // come later in the reference are of operators that were folded together.
+  std::ptrdiff_t inputs = -1;
+  for (const std::string_view name : UsedValues(node)) {
+    if (const ValueState* const input = standings_.Find(name))
+      inputs = std::max(inputs, input->place);
+  }
+  if (value.place > inputs) return false;
   const std::string module = ModulePathOf(LabelOf(graph_, value));
-  // What it equals may have been computed by the module, too.
-  if (value.place >= 0 &&
-      reference_[static_cast<std::size_t>(value.place)].module == module)
-    return false;
   const TracedValue* const missing = FirstOfKind(value, OfModule(module));
   return missing != nullptr && HasAsManyElements(value, *missing);
 }

@@ -7,7 +7,7 @@
 //      what it does not reach is innocent, however unexplained;
 //   3. its frontier, nodes whose inputs all are explained, are suspects. So are
 //      the first nodes that lack a value of their own module and operator
-//      (missing_values.h) below steps that lack nothing;
+//      (missing_values.h) below steps in integers;
 //   4. they are ranked: by the number of wrong outputs they can reach, then
 //      those that compute with floating numbers, then by the evidence that the
 //      reference has just such an operator there whose value the graph lacks,
@@ -116,9 +116,9 @@ class Alignment {
     }
   }
 
-  // Steps for whose module the reference has nothing that the graph lacks only
-  // prepare what comes after them, like the indices of patches. What lacks its
-  // value first after such steps is as good as a frontier.
+  // Steps in integers, like those that make indices of patches, are the
+  // exporter's own and unexplained more often than not. What lacks its value
+  // first after such steps is as good as a frontier.
   void AddFirstLacking() {
     std::set<std::ptrdiff_t> lacking;
     for (const auto& [node, state] : region_) {
@@ -129,8 +129,7 @@ class Alignment {
         follows = follows || lacking.contains(source->node);
       if (evidence == Evidence::kModuleOperator && !follows)
         suspects_.insert(node);
-      if (follows || (evidence != Evidence::kNone && IsFloating(*state)))
-        lacking.insert(node);
+      if (follows || IsFloating(*state)) lacking.insert(node);
     }
   }
 
@@ -199,8 +198,10 @@ class Alignment {
     // What reordered the values that a suspect uses may be the fault.
     for (const Suspect& suspect : suspects) {
       for (const ValueState* const source :
-           Sources(*suspect.value, Standing::kPermuted))
+           Sources(*suspect.value, Standing::kPermuted)) {
+        AddSuspect(Label(*source), divergence);
         AddSuspect(Label(*FirstPermuted(*source)), divergence);
+      }
     }
     divergence.region = RegionOf(first);
     return divergence;
