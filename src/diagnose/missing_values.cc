@@ -93,17 +93,22 @@ bool MissingValues::IsMisplaced(const ValueState& value) const {
   if (value.node < 0) return false;
   const Node& node = graph_.nodes[static_cast<std::size_t>(value.node)];
   if (KeepsNumbers(node)) return false;
-  // A value that its inputs are, or what they were computed from. Values that
-  // come later in the reference are of operators that were folded together.
+  const std::string module = ModulePathOf(LabelOf(graph_, value));
+  const TracedValue* const missing = FirstOfKind(value, OfModule(module));
+  if (missing == nullptr || !HasAsManyElements(value, *missing) ||
+      value.place < 0)
+    return false;
+  // Either the same operator of another module, or a value that its inputs are
+  // or come from. Other values that come later in the reference are of
+  // operators that were folded together.
+  if (reference_[static_cast<std::size_t>(value.place)].op == missing->op)
+    return true;
   std::ptrdiff_t inputs = -1;
   for (const std::string_view name : UsedValues(node)) {
     if (const ValueState* const input = standings_.Find(name))
       inputs = std::max(inputs, input->place);
   }
-  if (value.place > inputs) return false;
-  const std::string module = ModulePathOf(LabelOf(graph_, value));
-  const TracedValue* const missing = FirstOfKind(value, OfModule(module));
-  return missing != nullptr && HasAsManyElements(value, *missing);
+  return value.place <= inputs;
 }
 
 }  // namespace parity

@@ -45,7 +45,7 @@ class MissingValues {
   // the graph lacks.
   [[nodiscard]] Judgement Judge(const ValueState& value) const;
 
-  // Whether an explained value is an older one of the reference than its node
+  // Whether an explained value is another one of the reference than its node
   // should have computed: that of its own module and operator is missing.
   [[nodiscard]] bool IsMisplaced(const ValueState& value) const;
 

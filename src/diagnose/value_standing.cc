@@ -150,6 +150,7 @@ ValueStandings::Origin ValueStandings::OriginOf(const Node& node) const {
     origin.place = std::max(origin.place, state->place);
     if (state->standing == Standing::kUnexplained) origin.explained = false;
     if (state->standing == Standing::kPermuted) origin.permuted = true;
+    if (state->reordered) origin.reordered = true;
   }
   if (IsOfShape(node)) origin.neutral = true;
   return origin;
@@ -188,14 +189,19 @@ void ValueStandings::ClassifyReordered(const Node& node, const Origin& origin,
                                        ValueState& state) {
   const std::vector<std::size_t> permuted =
       reference_.Permuted(traced.sketch, tolerance_);
-  for (const std::size_t place : permuted) {
-    if (ExplainsPermuted(node, traced, origin, place))
+  std::vector<std::size_t> filled_up;
+  if (permuted.empty() && !IsTwoValued(traced.sketch))
+    filled_up = reference_.WithoutZeros(traced.sketch, tolerance_);
+  if (!origin.reordered) {
+    for (const std::size_t place : permuted) {
+      if (ExplainsPermuted(node, traced, origin, place))
+        Settle(Standing::kPermuted, place, state);
+    }
+    for (const std::size_t place : filled_up)
       Settle(Standing::kPermuted, place, state);
   }
-  if (!permuted.empty() || IsTwoValued(traced.sketch)) return;
-  for (const std::size_t place :
-       reference_.WithoutZeros(traced.sketch, tolerance_))
-    Settle(Standing::kPermuted, place, state);
+  state.reordered = state.standing == Standing::kUnexplained &&
+                    (!permuted.empty() || !filled_up.empty());
 }
 
 // The first place counts, but all are matched.
