@@ -72,18 +72,18 @@ const TracedValue* MissingValues::FirstOfKind(const ValueState& value,
   return found == values.end() ? nullptr : *found;
 }
 
-Judgement MissingValues::Judge(const ValueState& value) const {
-  Judgement judgement;
-  const auto settle = [&](Evidence evidence, const TracedValue* missing) {
+PlaceJudgement MissingValues::Judge(const ValueState& value) const {
+  PlaceJudgement judgement;
+  const auto settle = [&](PlaceEvidence evidence, const TracedValue* missing) {
     if (missing == nullptr || judgement.evidence >= evidence) return;
     judgement = {.evidence = evidence, .missing = missing};
   };
   const Values of_module = OfModule(ModulePathOf(LabelOf(graph_, value)));
   const Values after = After(value);
-  settle(Evidence::kModuleOperator, FirstOfKind(value, of_module));
-  settle(Evidence::kOperator, FirstOfKind(value, after));
+  settle(PlaceEvidence::kModuleOperator, FirstOfKind(value, of_module));
+  settle(PlaceEvidence::kOperator, FirstOfKind(value, after));
   // The last of a module's values is what leaves it.
-  if (!of_module.empty()) settle(Evidence::kModule, of_module.back());
+  if (!of_module.empty()) settle(PlaceEvidence::kModule, of_module.back());
   if (judgement.missing == nullptr && !after.empty())
     judgement.missing = after.front();
   return judgement;

@@ -45,7 +45,7 @@ struct Suspect {
   const ValueState* value = nullptr;
   std::size_t outputs = 0;  // wrong ones it can reach
   bool is_floating = false;
-  Judgement judgement;
+  PlaceJudgement judgement;
 };
 
 using Values = std::vector<const ValueState*>;
@@ -255,9 +255,11 @@ class Alignment {
   // what is missing.
   [[nodiscard]] std::vector<std::string> RegionOf(
       const Suspect& suspect) const {
-    std::vector<std::string> labels = {Label(*suspect.value)};
+    std::vector<std::string> labels = Preceding(*suspect.value);
+    labels.push_back(Label(*suspect.value));
     const TracedValue* const missing = suspect.judgement.missing;
-    if (suspect.judgement.evidence >= Evidence::kOperator || missing == nullptr)
+    if (suspect.judgement.evidence >= PlaceEvidence::kOperator ||
+        missing == nullptr)
       return labels;
     const Values following = Following(*suspect.value);
     const ValueState* end = nullptr;
@@ -280,6 +282,24 @@ class Alignment {
     for (const ValueState* const state : following) {
       if (state->node <= end->node) labels.push_back(Label(*state));
     }
+    return labels;
+  }
+
+  // The unexplained steps that end in the suspect's inputs, in order.
+  [[nodiscard]] std::vector<std::string> Preceding(
+      const ValueState& suspect) const {
+    std::set<std::ptrdiff_t> nodes;
+    Values open = {&suspect};
+    while (!open.empty()) {
+      const Values sources = Sources(*open.back(), Standing::kUnexplained);
+      open.pop_back();
+      for (const ValueState* const source : sources) {
+        if (nodes.insert(source->node).second) open.push_back(source);
+      }
+    }
+    std::vector<std::string> labels;
+    for (const std::ptrdiff_t node : nodes)
+      labels.push_back(Label(*region_.at(node)));
     return labels;
   }
 

@@ -37,10 +37,11 @@ struct Divergence {
   std::string module;
   // Further nodes whose inputs are right and whose value the reference does not
   // have, the likelier first: other faults, or steps of an operator that the
-  // exporter took apart.
+  // exporter took apart. Then those that reordered what a suspect uses.
   std::vector<std::string> other_suspects;
-  // The node and what follows it up to the value that should have been one of
-  // the reference's again, in order: the fault is in one of them. One node
+  // The node, steps of integers before it that the reference does not have, and
+  // what follows it up to the value that should have been one of the
+  // reference's again, in order: the fault is in one of them. The node alone
   // where the reference has an operator of its kind there.
   std::vector<std::string> region;
   // What the node was computed from and the reference has, too.
