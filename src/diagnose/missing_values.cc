@@ -98,11 +98,13 @@ bool MissingValues::IsMisplaced(const ValueState& value) const {
   if (missing == nullptr || !HasAsManyElements(value, *missing) ||
       value.place < 0)
     return false;
+  const TracedValue& match = reference_[static_cast<std::size_t>(value.place)];
+  // A module may be called again: what is missing is of another call.
+  if (match.module == module) return false;
   // Either the same operator of another module, or a value that its inputs are
   // or come from. Other values that come later in the reference are of
   // operators that were folded together.
-  if (reference_[static_cast<std::size_t>(value.place)].op == missing->op)
-    return true;
+  if (match.op == missing->op) return true;
   std::ptrdiff_t inputs = -1;
   for (const std::string_view name : UsedValues(node)) {
     if (const ValueState* const input = standings_.Find(name))

@@ -393,6 +393,22 @@ TEST(FindDivergenceTest, ValuesOfOtherModulesAreMisplaced) {
   EXPECT_THAT(found->other_suspects, ElementsAre("/third/Conv"));
 }
 
+TEST(FindDivergenceTest, CallsOfOneModuleAreNotMisplaced) {
+  TwoSides sides;
+  const Numbers a = Mix(sides.x, 1);
+  sides.Both("Conv", {"x", "w1"}, "a", "aten::convolution", a);
+  sides.NamedNode("/relu/Relu", "Relu", {"a"}, "b", Relu(a));
+  sides.Reference("aten::relu", "relu", Relu(a));
+  sides.NamedNode("/conv2/Conv", "Conv", {"b", "w2"}, "c", Mix(Relu(a), 3));
+  sides.Reference("aten::convolution", "conv2", Mix(Relu(a), 2));
+  sides.NamedNode("/relu/Relu_1", "Relu", {"c"}, "y", Relu(Mix(Relu(a), 3)));
+  sides.Reference("aten::relu", "relu", Relu(Mix(Relu(a), 2)));
+  const auto found = sides.Find({"y"});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->node, "/conv2/Conv");
+  EXPECT_THAT(found->other_suspects, IsEmpty());
+}
+
 TEST(FindDivergenceTest, FoldedOperatorsAreNotMisplaced) {
   TwoSides sides;
   const Numbers conv = Mix(sides.x, 1);
