@@ -257,13 +257,33 @@ class Alignment {
       const Suspect& suspect) const {
     std::vector<std::string> labels = Preceding(*suspect.value);
     labels.push_back(Label(*suspect.value));
-    const TracedValue* const missing = suspect.judgement.missing;
-    if (suspect.judgement.evidence >= PlaceEvidence::kOperator ||
-        missing == nullptr)
-      return labels;
     const Values following = Following(*suspect.value);
+    const ValueState* end = NearestTo(suspect, following);
+    const std::string module = Module(*suspect.value);
+    if (end == nullptr && !module.empty()) {
+      for (const ValueState* const state : following) {
+        if (Module(*state) != module) break;
+        end = state;
+      }
+    }
+    if (end == nullptr) return labels;
+    for (const ValueState* const state : following) {
+      if (state->node <= end->node) labels.push_back(Label(*state));
+    }
+    return labels;
+  }
+
+  // That which is more like what is missing than the suspect's value is.
+  [[nodiscard]] static const ValueState* NearestTo(const Suspect& suspect,
+                                                   const Values& following) {
+    const TracedValue* const missing = suspect.judgement.missing;
+    if (missing == nullptr) return nullptr;
     const ValueState* end = nullptr;
     double nearest = 0.5;  // beyond, two values have nothing in common
+    if (suspect.value->sketch != nullptr) {
+      nearest = std::min(
+          nearest, RelativeDistance(missing->sketch, *suspect.value->sketch));
+    }
     for (const ValueState* const state : following) {
       if (state->sketch == nullptr) continue;
       const double distance = RelativeDistance(missing->sketch, *state->sketch);
@@ -272,17 +292,7 @@ class Alignment {
         end = state;
       }
     }
-    const std::string module = Module(*suspect.value);
-    if (end == nullptr && !module.empty()) {
-      for (const ValueState* const state : following) {
-        if (Module(*state) == module) end = state;
-      }
-    }
-    if (end == nullptr) return labels;
-    for (const ValueState* const state : following) {
-      if (state->node <= end->node) labels.push_back(Label(*state));
-    }
-    return labels;
+    return end;
   }
 
   // The unexplained steps that end in the suspect's inputs, in order.

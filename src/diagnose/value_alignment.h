@@ -41,8 +41,8 @@ struct Divergence {
   std::vector<std::string> other_suspects;
   // The node, steps of integers before it that the reference does not have, and
   // what follows it up to the value that should have been one of the
-  // reference's again, in order: the fault is in one of them. The node alone
-  // where the reference has an operator of its kind there.
+  // reference's again, in order: the fault is in one of them. Often the node
+  // alone.
   std::vector<std::string> region;
   // What the node was computed from and the reference has, too.
   std::string last_agreeing_value;

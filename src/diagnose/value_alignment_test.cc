@@ -209,6 +209,29 @@ TEST(FindDivergenceTest, ModuleLimitsTheRegionWhenNothingIsAlike) {
   EXPECT_EQ(found->region.back(), "/block/norm/Div");
 }
 
+TEST(FindDivergenceTest, BiasThatIsANodeOfItsOwnIsInTheRegion) {
+  for (const bool named : {true, false}) {
+    SCOPED_TRACE(named);
+    TwoSides sides;
+    const std::string prefix = named ? "/block/fc/" : "";
+    sides.Constant("b");
+    const Numbers product = Mix(sides.x, 1);
+    const Numbers right = Plus(product, Numbers(24, 3.0));
+    const Numbers wrong = Plus(product, Numbers(24, 3.2));
+    sides.NamedNode(prefix + "MatMul", "MatMul", {"x", "w"}, "product",
+                    product);
+    sides.NamedNode(prefix + "Add", "Add", {"b", "product"}, "sum", wrong);
+    sides.Reference("aten::linear", "block.fc", right);
+    sides.NamedNode("/block/act/Relu", "Relu", {"sum"}, "y", Relu(wrong));
+    sides.Reference("aten::relu", "block.act", Relu(right));
+    const auto found = sides.Find({"y"});
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->node, prefix + "MatMul");
+    EXPECT_EQ(found->module, "block.fc");
+    EXPECT_THAT(found->region, ElementsAre(prefix + "MatMul", prefix + "Add"));
+  }
+}
+
 TEST(FindDivergenceTest, BakedBranchIsOneNode) {
   TwoSides sides;
   sides.Constant("two");
