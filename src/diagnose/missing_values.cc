@@ -8,6 +8,8 @@
 #include "backend/backend.h"
 #include "diagnose/module_path.h"
 #include "diagnose/operator_kinds.h"
+#include "diagnose/reference_values.h"
+#include "diagnose/value_standing.h"
 #include "graph/model.h"
 
 namespace parity {

@@ -8,7 +8,6 @@
 
 #include "diagnose/testing/two_sides.h"
 #include "graph/model.h"
-#include "parity/dtype.h"
 
 namespace parity {
 namespace {
