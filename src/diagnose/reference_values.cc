@@ -16,8 +16,6 @@ namespace {
 
 // Equality of two sums of rounded numbers.
 constexpr double kRounding = 1e-9;
-// Of sums relative to the norm.
-constexpr double kLoosestSum = 1e-3;
 
 // Whether two values have the same elements, as far as sums can tell that do
 // not depend on the order; of as many elements, but for zeros.
@@ -25,10 +23,12 @@ bool HaveSameSums(const ValueSketch& x, const ValueSketch& y,
                   double tolerance) {
   if (x.nonfinite_count != y.nonfinite_count) return false;
   const double norm = std::max(x.norm, y.norm);
-  // Small differences of one sign (a bias that was rounded) add up.
-  const double elements = static_cast<double>(x.element_count);
-  const double sums = std::min(
-      std::max(tolerance * std::sqrt(elements), tolerance), kLoosestSum);
+  // Small differences of one sign (a bias that was rounded) add up, and sums
+  // are of √n times the norm's size. Errors of any sign show in them best,
+  // though.
+  constexpr double kLoosest = 100;
+  const double root = std::sqrt(static_cast<double>(x.element_count));
+  const double sums = tolerance * std::clamp(root, 1.0, kLoosest);
   return std::abs(x.norm - y.norm) <= tolerance * norm &&
          std::abs(x.sum - y.sum) <= sums * norm &&
          std::abs(x.cubes - y.cubes) <= tolerance * norm * norm * norm;
