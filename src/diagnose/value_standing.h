@@ -31,8 +31,9 @@ struct ValueState {
   // Place in the reference of what it equals; of values that equal nothing, the
   // last place of what they are computed from. -1: none.
   std::ptrdiff_t place = -1;
-  // Unexplained: the elements are those of a value of the reference, or
-  // computed from such, but their order looks wrong.
+  // Unexplained, but nearly the elements of a value of the reference: their
+  // order, or a few of them, look wrong. What comes of them is not explained
+  // without regard to order either.
   bool reordered = false;
 };
 
