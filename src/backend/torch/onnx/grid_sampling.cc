@@ -1,7 +1,8 @@
 // A place is first brought inside the image, where padding asks for it, and
 // then mixed from the pixels around it; those outside are padded once more.
-// That order is the operator's own: libtorch's grid_sampler differs for cubic
-// interpolation.
+// Cubic interpolation with border padding has the second step only: the
+// operator's text leaves that open, libtorch and ONNX Runtime agree on it (the
+// ONNX project's Python reference does not).
 #include "backend/torch/onnx/grid_sampling.h"
 
 #include <ATen/Parallel.h>
@@ -90,7 +91,8 @@ class AxisSampler {
     if (rule_.mixing == Mixing::kNearest) x = std::nearbyint(x);
     // No place at all.
     if (!std::isfinite(x)) x = low_;
-    if (rule_.padding == Padding::kBorder) x = std::clamp(x, 0.0, length - 1);
+    if (rule_.padding == Padding::kBorder && rule_.mixing != Mixing::kCubic)
+      x = std::clamp(x, 0.0, length - 1);
     if (rule_.padding == Padding::kReflection) x = Reflected(x, low_, high_);
     // Far outside: keeps the conversion below defined.
     x = std::clamp(x, -8.0, length + 8);

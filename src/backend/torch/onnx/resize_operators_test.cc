@@ -261,6 +261,19 @@ TEST(GridSampleTest, PaddingDecidesWhatLiesOutside) {
   EXPECT_EQ(Sampled(2, -1, {{"padding_mode", std::string("reflection")}}), 1.5);
 }
 
+// Place 3.25 lies between pixel 3 and a repetition of it.
+TEST(GridSampleTest, CubicInterpolationContinuesTheBorder) {
+  const at::Tensor y = Output({"GridSample",
+                               20,
+                               {Doubles({1, 10, 100, 1000}, {1, 1, 1, 4}),
+                                Doubles({(3.25 / 1.5) - 1, 0}, {1, 1, 1, 2})},
+                               {Mode("cubic"),
+                                {"padding_mode", std::string("border")},
+                                {"align_corners", std::int64_t{1}}}});
+  EXPECT_NEAR(y.item<double>(), (-0.10546875 * 100) + (1.10546875 * 1000),
+              1e-9);
+}
+
 TEST(GridSampleTest, NearestHalvesGoToTheEvenPixel) {
   EXPECT_EQ(
       Sampled(0, 0, {Mode("nearest"), {"align_corners", std::int64_t{1}}}), 1);
