@@ -182,8 +182,8 @@ Finding ExamineRefusal(Laboratory& lab, const Error& error,
   finding.confidence = Confidence::kLikely;
   finding.case_name = name;
   finding.fails = false;
-  finding.message =
-      std::format("the reference does not take these inputs: {}", error.message);
+  finding.message = std::format("the reference does not take these inputs: {}",
+                                error.message);
   for (const Convention& convention : Conventions()) {
     const std::optional<NamedTensors> changed =
         Apply(convention, request.inputs);

@@ -100,6 +100,33 @@ int Importance(const Finding& finding) {
   }
 }
 
+// What a tie does not account for must still pass by itself.
+void Excuse(const Finding& tie, CaseResult& entry) {
+  for (OutputResult& output : entry.outputs) {
+    const auto found = std::ranges::find(tie.outputs, output.name);
+    if (found == tie.outputs.end()) continue;
+    const double residual =
+        tie.residuals[static_cast<std::size_t>(found - tie.outputs.begin())];
+    if (output.criterion == Criterion::kNoise ||
+        residual < output.tolerance.atol || residual == 0)
+      output.excused_as_tie = true;
+  }
+}
+
+// For what is left of a case after a tie was excused.
+Finding BeyondTheTie(const Finding& tie) {
+  Finding finding;
+  finding.cause = Cause::kRounding;
+  finding.confidence = Confidence::kCertain;
+  finding.case_name = tie.case_name;
+  finding.message = std::format(
+      "fails the threshold by rounding alone: outside a selection between "
+      "equal "
+      "scores the largest difference is {}",
+      Text(std::ranges::max(tie.residuals)));
+  return finding;
+}
+
 // What a finding says of a case that passed its tolerance.
 std::string AsDisagreement(const Investigation& investigation,
                            const Finding& finding) {
@@ -226,9 +253,7 @@ void Explainer::ExplainCase(Investigation& investigation, CaseResult& entry,
                                .window_bytes = options_.limits.memory_bytes / 4,
                                .strict_ties = options_.strict_ties});
   for (Finding& finding : findings) {
-    if (finding.cause == Cause::kTie && !finding.fails) {
-      for (OutputResult& output : entry.outputs) output.excused_as_tie = true;
-    }
+    if (finding.cause == Cause::kTie && !finding.fails) Excuse(finding, entry);
     if (passed && finding.fails) {
       finding.message = AsDisagreement(investigation, finding);
       finding.fails = false;
@@ -241,8 +266,10 @@ void Explainer::ExplainCase(Investigation& investigation, CaseResult& entry,
           return other.cause == finding.cause && !finding.fails &&
                  !other.fails && other.node == finding.node;
         });
-    if (known == result.findings.end())
-      result.findings.push_back(std::move(finding));
+    if (known != result.findings.end()) continue;
+    if (finding.cause == Cause::kTie && !finding.fails && !entry.passed())
+      result.findings.push_back(BeyondTheTie(finding));
+    result.findings.push_back(std::move(finding));
   }
 }
 

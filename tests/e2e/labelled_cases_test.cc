@@ -63,9 +63,9 @@ class LabelledCaseTest : public ::testing::TestWithParam<LabelledCase> {
         "--optimization", label["runtime"]["optimization"]};
     for (std::size_t i = 0; i < count; ++i) {
       const std::string set = label["sets"][i];
-      arguments.insert(arguments.end(),
-                       {"--inputs",
-                        labelled.folder / "inputs" / (set + ".safetensors")});
+      arguments.insert(
+          arguments.end(),
+          {"--inputs", labelled.folder / "inputs" / (set + ".safetensors")});
     }
     if (label["reference"]["outputs"].size() > 1) {
       std::string names;
@@ -92,7 +92,9 @@ class LabelledCaseTest : public ::testing::TestWithParam<LabelledCase> {
                                  : verdict == "fail" ? "failed"
                                                      : "error")
         << run_.out << run_.err;
-    EXPECT_EQ(run_.exit_code, verdict == "pass" ? 0 : verdict == "fail" ? 1 : 2);
+    EXPECT_EQ(run_.exit_code, verdict == "pass"   ? 0
+                              : verdict == "fail" ? 1
+                                                  : 2);
     ExpectCause(report, expected["cause"]);
     if (!GetParam().label["diverging_node"].is_null()) {
       EXPECT_EQ(report["node"], GetParam().label["diverging_node"]) << run_.out;
