@@ -6,11 +6,9 @@
 #include <filesystem>
 #include <format>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -29,7 +27,6 @@
 #include "graph/subgraph_extraction.h"
 #include "parity/compare.h"
 #include "parity/diagnosis.h"
-#include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/tolerance.h"
@@ -114,7 +111,9 @@ class CulpritWriter {
 
   Result<Culprit> Write() {
     question_.lab.Progress("writing the repro");
-    std::string why_whole = "the fault is not in one node";
+    // A trace tells the reference's inner values apart, not what they are.
+    std::string why_whole =
+        "what the reference computes inside was not kept, only its outputs";
     if (IsOfRuntime(question_.finding.cause)) {
       std::optional<Culprit> piece = WritePiece(why_whole);
       if (piece) return *std::move(piece);
@@ -266,8 +265,8 @@ class CulpritWriter {
     PARITY_ASSIGN_OR_RETURN(whole.actual, Replay(whole, Candidate()));
     if (!Measure(whole, whole.actual).beyond_noise) {
       return Fail(ErrorCode::kUnsupported,
-                  "it does not show in the outputs of the model for one set of "
-                  "inputs");
+                  "the finding does not show when the model runs alone on the "
+                  "inputs of the case and its outputs are compared");
     }
     return whole;
   }

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "graph/model.h"

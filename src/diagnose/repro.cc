@@ -5,14 +5,12 @@
 #include <format>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/file_mapping.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "diagnose/culprit.h"
 #include "diagnose/investigation.h"
-#include "diagnose/local_errors.h"
 #include "diagnose/repro_folder.h"
 #include "formats/onnx/onnx_test_data.h"
 #include "parity/compare.h"
@@ -139,29 +137,29 @@ class ReproWriter {
   }
 
   [[nodiscard]] std::string What() const {
-    const Finding& finding = question_.finding;
     const std::string origin =
         Printable(question_.options.model.filename().string());
-    std::string text;
+    const std::string case_name = Printable(question_.subject.name);
+    std::string text = std::format("`{}` is ", kModelName);
     if (culprit_.nodes.empty()) {
-      text = std::format("`{}` is the whole model of `{}`: {}.", kModelName,
-                         origin, Printable(culprit_.why_whole));
-      if (!finding.node.empty())
+      text += std::format("the whole of the original `{}`, since {}.", origin,
+                          Printable(culprit_.why_whole));
+      if (!question_.finding.node.empty())
         text += std::format(" The node to look at is `{}` ({}).",
-                            Printable(finding.node), Printable(finding.op));
+                            Printable(question_.finding.node),
+                            Printable(question_.finding.op));
       text += std::format(" `{}` holds the inputs of the case {}", kSetName,
-                          Printable(question_.subject.name));
+                          case_name);
     } else {
-      text = std::format(
-          "`{}` was cut out of `{}`, with the constants it "
-          "uses:",
-          kModelName, origin);
-      for (const std::string& node : culprit_.nodes)
-        text += std::format(" `{}`", Printable(node));
+      for (const std::string& node : culprit_.nodes) {
+        text +=
+            std::format("{}`{}`", node == culprit_.nodes.front() ? "" : ", ",
+                        Printable(node));
+      }
       text += std::format(
-          ". `{}` holds the values that the runtime itself had there in the "
-          "case {}",
-          kSetName, Printable(question_.subject.name));
+          ", cut out of the original `{}` with the constants used. `{}` holds "
+          "the values that the runtime itself had there in the case {}",
+          origin, kSetName, case_name);
     }
     return text + (culprit_.expected_is_float64
                        ? ", and as outputs what float64 arithmetic gives for "

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <expected>
 #include <filesystem>
 #include <format>
 #include <system_error>

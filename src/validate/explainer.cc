@@ -281,10 +281,13 @@ Result<std::string> Explainer::TryRepro(const ValidationResult& result,
                                         ReproFolder& folder) {
   const auto finding = std::ranges::find_if(result.findings, &Finding::fails);
   if (finding == result.findings.end()) {
-    return Fail(ErrorCode::kUnsupported,
-                options_.explain == Explain::kNever
-                    ? "without --explain nothing is known of the cause"
-                    : "there is no finding that fails");
+    std::string why = "nothing fails";
+    if (result.verdict() == Verdict::kFailed) {
+      why = options_.explain == Explain::kNever
+                ? "with --explain never nobody asked whose fault it is"
+                : "the ONNX file is not at fault";
+    }
+    return Fail(ErrorCode::kUnsupported, std::move(why));
   }
   const auto kept = std::ranges::find_if(kept_, [&](const Kept& entry) {
     return entry.subject.name == finding->case_name;

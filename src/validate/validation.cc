@@ -152,6 +152,10 @@ class Validator {
     return {};
   }
 
+  [[nodiscard]] bool interrupted() const {
+    return options_.interrupted != nullptr && *options_.interrupted;
+  }
+
   [[nodiscard]] std::size_t case_count() const {
     return plan_.kind == ReferenceKind::kRecorded ? recordings_.size()
                                                   : cases_.size();
@@ -177,9 +181,8 @@ class Validator {
     if (!started) return {};
     PARITY_RETURN_IF_ERROR(RunCases(sides, explainer));
     explainer.Explain(result_);
-    if (options_.interrupted != nullptr && *options_.interrupted)
-      return Fail(ErrorCode::kInterrupted, "interrupted");
-    if (repro_) explainer.WriteRepro(result_, *repro_);
+    if (repro_ && !interrupted()) explainer.WriteRepro(result_, *repro_);
+    if (interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
     return {};
   }
 
