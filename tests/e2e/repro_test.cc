@@ -4,15 +4,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/onnx/onnx_reader.h"
 #include "formats/onnx/onnx_test_data.h"
+#include "formats/onnx/onnx_writer.h"
+#include "formats/safetensors/safetensors_reader.h"
 #include "graph/model.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
@@ -127,6 +135,106 @@ TEST_F(ReproTest, AnotherOptimizationLevelIsReplayed) {
   const ToolRun again = Replay();
   EXPECT_EQ(again.exit_code, 1) << again.out << again.err;
   EXPECT_THAT(again.out, HasSubstr("optimization disabled"));
+}
+
+// Row by row, in double.
+Tensor Normalized(const Tensor& rows, double epsilon) {
+  const auto width = static_cast<std::size_t>(rows.shape().back());
+  std::vector<float> values;
+  const std::span<const float> all = rows.As<float>();
+  for (std::size_t row = 0; row < all.size(); row += width) {
+    const std::span<const float> in = all.subspan(row, width);
+    double mean = 0;
+    for (const double value : in) mean += value / static_cast<double>(width);
+    double variance = 0;
+    for (const double value : in)
+      variance += (value - mean) * (value - mean) / static_cast<double>(width);
+    for (const double value : in) {
+      values.push_back(
+          static_cast<float>((value - mean) / std::sqrt(variance + epsilon)));
+    }
+  }
+  return *Tensor::From<float>(DType::kFloat32, rows.shape(), values);
+}
+
+ValueInfo Declared(const std::string& name, DType dtype, const Shape& shape) {
+  ValueInfo info{.name = name,
+                 .dtype = dtype,
+                 .shape = std::vector<Dimension>(),
+                 .other_type = ""};
+  for (const std::int64_t size : shape)
+    info.shape->push_back({.value = size, .name = ""});
+  return info;
+}
+
+Node Call(const std::string& name, const std::string& op,
+          std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  return {.name = name,
+          .op_type = op,
+          .domain = "",
+          .inputs = std::move(inputs),
+          .outputs = std::move(outputs),
+          .attributes = {}};
+}
+
+// v = Relu(x); y = flag ? LayerNormalization(v, scale) : Neg(v)
+Model BranchModel(const Shape& shape) {
+  const auto branch = [&](Node node) {
+    auto graph = std::make_shared<Graph>();
+    graph->name = node.op_type;
+    graph->outputs = {Declared(node.outputs[0], DType::kFloat32, shape)};
+    graph->nodes = {std::move(node)};
+    return graph;
+  };
+  Model model;
+  model.ir_version = 8;
+  model.opset_imports = {{.domain = "", .version = 17}};
+  model.graph.name = "branch";
+  model.graph.inputs = {Declared("x", DType::kFloat32, shape),
+                        Declared("flag", DType::kBool, {})};
+  model.graph.outputs = {Declared("y", DType::kFloat32, shape)};
+  model.graph.initializers = {
+      {.name = "scale",
+       .tensor = *Tensor::From<float>(
+           DType::kFloat32, {shape.back()},
+           std::vector<float>(static_cast<std::size_t>(shape.back()), 1.0F))}};
+  model.graph.nodes = {Call("/Relu", "Relu", {"x"}, {"v"}),
+                       Call("/If", "If", {"flag"}, {"y"})};
+  model.graph.nodes[1].attributes = {
+      {.name = "then_branch",
+       .value = branch(Call("/If/LayerNormalization", "LayerNormalization",
+                            {"v", "scale"}, {"normalized"}))},
+      {.name = "else_branch",
+       .value = branch(Call("/If/Neg", "Neg", {"v"}, {"negative"}))}};
+  return model;
+}
+
+TEST_F(ReproTest, ABranchKeepsItsBodyAndIsFedWhatThatUsesFromOutside) {
+  const auto file = ReadSafetensorsFile(kCases / "13-layernorm-offset" /
+                                        "inputs/1-offset-40000.safetensors");
+  ASSERT_TRUE(file) << file.error().message;
+  const Tensor& x = file->tensors[0].tensor;
+  ASSERT_TRUE(WriteOnnxModel(BranchModel(x.shape()), folder_ / "m.onnx"));
+  const Tensor flag = *Tensor::From<std::uint8_t>(DType::kBool, {},
+                                                  std::vector<std::uint8_t>{1});
+  ASSERT_TRUE(WriteTestDataSet(
+      {.inputs = {{.name = "x", .tensor = x}, {.name = "flag", .tensor = flag}},
+       .outputs = {{.name = "y", .tensor = Normalized(x, 1e-5)}}},
+      folder_ / "set"));
+  const ToolRun run = RunTool({"validate", folder_ / "m.onnx", "--recorded",
+                               folder_ / "set", "--repro", Repro().string()});
+  EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("repro: the node /If is in"));
+  const auto written = ReadOnnxModel(Repro() / "model.onnx");
+  ASSERT_TRUE(written) << written.error().message;
+  std::vector<std::string> inputs;
+  for (const ValueInfo& input : written->graph.inputs)
+    inputs.push_back(input.name);
+  EXPECT_THAT(inputs, ElementsAre("flag", "v"));
+  ASSERT_EQ(written->graph.initializers.size(), 1U);
+  EXPECT_EQ(written->graph.initializers[0].name, "scale");
+  const ToolRun again = Replay();
+  EXPECT_EQ(again.exit_code, 1) << again.out << again.err;
 }
 
 TEST_F(ReproTest, AnExportIsWrittenWholeWithALimitThatShowsIt) {
