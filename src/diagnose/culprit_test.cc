@@ -181,8 +181,7 @@ class CulpritTest : public ::testing::Test {
   [[nodiscard]] std::vector<std::string> WrittenNodes() const {
     std::vector<std::string> names;
     const Result<Model> written = ReadOnnxModel(folder_ / "model.onnx");
-    for (const Node& node : written->graph.nodes)
-      names.push_back(node.name);
+    for (const Node& node : written->graph.nodes) names.push_back(node.name);
     return names;
   }
 
