@@ -107,7 +107,7 @@ struct OutputResult {
       contract_failures;  // when not empty nothing was subtracted
   std::optional<Comparison> comparison;
   Criterion criterion = Criterion::kMaxDiff;
-  std::optional<ErrorBudget> budget;  // where it was measured
+  std::optional<ErrorBudget> budget = {};  // where it was measured
   bool excused_as_tie = false;  // differs only where a selection between equal
                                 // scores came out otherwise
   [[nodiscard]] bool passed() const;

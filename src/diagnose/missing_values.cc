@@ -8,10 +8,20 @@
 #include "backend/backend.h"
 #include "diagnose/module_path.h"
 #include "diagnose/operator_kinds.h"
+#include "diagnose/reference_values.h"
+#include "diagnose/value_standing.h"
 #include "graph/model.h"
 
 namespace parity {
 namespace {
+
+// Operators whose output is their input in another form.
+bool KeepsNumbers(const Node& node) {
+  constexpr std::string_view kOperators[] = {
+      "Identity", "Dropout", "Reshape",   "Flatten",  "Squeeze",
+      "Expand",   "Cast",    "Unsqueeze", "Transpose"};
+  return std::ranges::contains(kOperators, node.op_type);
+}
 
 bool HasAsManyElements(const ValueState& value, const TracedValue& other) {
   return value.sketch == nullptr ||
@@ -64,18 +74,18 @@ const TracedValue* MissingValues::FirstOfKind(const ValueState& value,
   return found == values.end() ? nullptr : *found;
 }
 
-Judgement MissingValues::Judge(const ValueState& value) const {
-  Judgement judgement;
-  const auto settle = [&](Evidence evidence, const TracedValue* missing) {
+PlaceJudgement MissingValues::Judge(const ValueState& value) const {
+  PlaceJudgement judgement;
+  const auto settle = [&](PlaceEvidence evidence, const TracedValue* missing) {
     if (missing == nullptr || judgement.evidence >= evidence) return;
     judgement = {.evidence = evidence, .missing = missing};
   };
   const Values of_module = OfModule(ModulePathOf(LabelOf(graph_, value)));
   const Values after = After(value);
-  settle(Evidence::kModuleOperator, FirstOfKind(value, of_module));
-  settle(Evidence::kOperator, FirstOfKind(value, after));
+  settle(PlaceEvidence::kModuleOperator, FirstOfKind(value, of_module));
+  settle(PlaceEvidence::kOperator, FirstOfKind(value, after));
   // The last of a module's values is what leaves it.
-  if (!of_module.empty()) settle(Evidence::kModule, of_module.back());
+  if (!of_module.empty()) settle(PlaceEvidence::kModule, of_module.back());
   if (judgement.missing == nullptr && !after.empty())
     judgement.missing = after.front();
   return judgement;
@@ -83,13 +93,26 @@ Judgement MissingValues::Judge(const ValueState& value) const {
 
 bool MissingValues::IsMisplaced(const ValueState& value) const {
   if (value.node < 0) return false;
+  const Node& node = graph_.nodes[static_cast<std::size_t>(value.node)];
+  if (KeepsNumbers(node)) return false;
   const std::string module = ModulePathOf(LabelOf(graph_, value));
-  // What it equals may have been computed by the module, too.
-  if (value.place >= 0 &&
-      reference_[static_cast<std::size_t>(value.place)].module == module)
-    return false;
   const TracedValue* const missing = FirstOfKind(value, OfModule(module));
-  return missing != nullptr && HasAsManyElements(value, *missing);
+  if (missing == nullptr || !HasAsManyElements(value, *missing) ||
+      value.place < 0)
+    return false;
+  const TracedValue& match = reference_[static_cast<std::size_t>(value.place)];
+  // A module may be called again: what is missing is of another call.
+  if (match.module == module) return false;
+  // Either the same operator of another module, or a value that its inputs are
+  // or come from. Other values that come later in the reference are of
+  // operators that were folded together.
+  if (match.op == missing->op) return true;
+  std::ptrdiff_t inputs = -1;
+  for (const std::string_view name : UsedValues(node)) {
+    if (const ValueState* const input = standings_.Find(name))
+      inputs = std::max(inputs, input->place);
+  }
+  return value.place <= inputs;
 }
 
 }  // namespace parity

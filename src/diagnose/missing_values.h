@@ -16,15 +16,15 @@
 namespace parity {
 
 // How well the reference's values that the graph lacks fit a node.
-enum class Evidence : std::uint8_t {
+enum class PlaceEvidence : std::uint8_t {
   kNone,
   kModule,          // one of the same module
   kOperator,        // an operator of its kind, soon after its inputs
   kModuleOperator,  // both
 };
 
-struct Judgement {
-  Evidence evidence = Evidence::kNone;
+struct PlaceJudgement {
+  PlaceEvidence evidence = PlaceEvidence::kNone;
   // The value of the reference in the node's place; null when it lacks none
   // that would fit.
   const TracedValue* missing = nullptr;
@@ -43,9 +43,9 @@ class MissingValues {
 
   // How likely the node of an unexplained value should have computed one that
   // the graph lacks.
-  [[nodiscard]] Judgement Judge(const ValueState& value) const;
+  [[nodiscard]] PlaceJudgement Judge(const ValueState& value) const;
 
-  // Whether an explained value equals another of the reference than its node
+  // Whether an explained value is another one of the reference than its node
   // should have computed: that of its own module and operator is missing.
   [[nodiscard]] bool IsMisplaced(const ValueState& value) const;
 

@@ -17,6 +17,23 @@ namespace {
 // Equality of two sums of rounded numbers.
 constexpr double kRounding = 1e-9;
 
+// Whether two values have the same elements, as far as sums can tell that do
+// not depend on the order; of as many elements, but for zeros.
+bool HaveSameSums(const ValueSketch& x, const ValueSketch& y,
+                  double tolerance) {
+  if (x.nonfinite_count != y.nonfinite_count) return false;
+  const double norm = std::max(x.norm, y.norm);
+  // Small differences of one sign (a bias that was rounded) add up, and sums
+  // are of √n times the norm's size. Errors of any sign show in them best,
+  // though.
+  constexpr double kLoosest = 100;
+  const double root = std::sqrt(static_cast<double>(x.element_count));
+  const double sums = tolerance * std::clamp(root, 1.0, kLoosest);
+  return std::abs(x.norm - y.norm) <= tolerance * norm &&
+         std::abs(x.sum - y.sum) <= sums * norm &&
+         std::abs(x.cubes - y.cubes) <= tolerance * norm * norm * norm;
+}
+
 }  // namespace
 
 bool IsWeak(const ValueSketch& sketch) {
@@ -95,7 +112,7 @@ std::vector<std::size_t> ReferenceValues::Permuted(const ValueSketch& sketch,
   if (IsWeak(sketch)) return places;
   for (const std::size_t place :
        Near(OfCount(sketch), sketch, 2 * tolerance * sketch.norm)) {
-    if (UnorderedDistance(values_[place]->sketch, sketch) <= tolerance)
+    if (HaveSameSums(values_[place]->sketch, sketch, tolerance))
       places.push_back(place);
   }
   std::ranges::sort(places);
@@ -108,11 +125,13 @@ std::vector<std::size_t> ReferenceValues::WithoutZeros(
   if (IsWeak(sketch)) return places;
   for (const std::size_t place :
        Near(by_norm_, sketch, 2 * tolerance * sketch.norm)) {
-    ValueSketch other = values_[place]->sketch;
-    if (other.element_count >= sketch.element_count || IsWeak(other)) continue;
-    // Zeros add nothing to the sums that do not depend on the order.
-    other.element_count = sketch.element_count;
-    if (UnorderedDistance(other, sketch) <= tolerance) places.push_back(place);
+    const ValueSketch& other = values_[place]->sketch;
+    // With more zeros than numbers it is another thing: a scattered value.
+    const bool is_filled_up = other.element_count < sketch.element_count &&
+                              other.element_count > sketch.element_count / 2;
+    if (is_filled_up && !IsWeak(other) &&
+        HaveSameSums(other, sketch, tolerance))
+      places.push_back(place);
   }
   std::ranges::sort(places);
   return places;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -74,7 +73,7 @@ std::vector<Number> WidenedIntegers(const Tensor& tensor) {
 }
 
 Flips CheckCast(const Node& node, const Tensor& scores, const Tensor& chosen) {
-  const bool to_bool = IntegerAttribute(node, "to", 0) == kOnnxBool;
+  const bool to_bool = IntegerAttributeOr(node, "to", 0) == kOnnxBool;
   if (!IsFloating(scores.dtype()))
     return CheckIntegerCast(to_bool, scores, chosen);
   return CheckSteps(to_bool ? "NotZero" : "Truncate", scores, chosen);
@@ -96,24 +95,25 @@ Flips FindFlips(const Node& node, const std::vector<Tensor>& inputs,
     return CheckSteps(op, scores, chosen[0]);
   if (op == "Cast") return CheckCast(node, scores, chosen[0]);
   if (op == "TopK") {
-    return CheckTopK(scores, chosen[1], IntegerAttribute(node, "axis", -1),
-                     IntegerAttribute(node, "largest", 1) != 0,
-                     IntegerAttribute(node, "sorted", 1) != 0);
+    return CheckTopK(scores, chosen[1], IntegerAttributeOr(node, "axis", -1),
+                     IntegerAttributeOr(node, "largest", 1) != 0,
+                     IntegerAttributeOr(node, "sorted", 1) != 0);
   }
   if (op == "ArgMax" || op == "ArgMin") {
-    return CheckArgMax(scores, chosen[0], IntegerAttribute(node, "axis", 0),
+    return CheckArgMax(scores, chosen[0], IntegerAttributeOr(node, "axis", 0),
                        op == "ArgMax",
-                       IntegerAttribute(node, "select_last_index", 0) != 0);
+                       IntegerAttributeOr(node, "select_last_index", 0) != 0);
   }
   if (op == "Hardmax")
-    return CheckHardmax(scores, chosen[0], IntegerAttribute(node, "axis", -1));
+    return CheckHardmax(scores, chosen[0],
+                        IntegerAttributeOr(node, "axis", -1));
   if (op == "NonZero") return CheckNonZero(scores, chosen[0]);
   return CheckNonMaxSuppression(node, inputs, chosen[0]);
 }
 
 }  // namespace
 
-std::vector<double> Doubles(const Tensor& tensor) {
+std::vector<double> ElementsAsDoubles(const Tensor& tensor) {
   switch (tensor.dtype()) {
     case DType::kFloat16:
       return Widened<double, std::uint16_t>(tensor, FloatFromHalf);
@@ -128,12 +128,12 @@ std::vector<double> Doubles(const Tensor& tensor) {
   }
 }
 
-std::vector<std::int64_t> Integers(const Tensor& tensor) {
+std::vector<std::int64_t> ElementsAsIntegers(const Tensor& tensor) {
   return WidenedIntegers<std::int64_t>(tensor);
 }
 
-std::int64_t IntegerAttribute(const Node& node, std::string_view name,
-                              std::int64_t otherwise) {
+std::int64_t IntegerAttributeOr(const Node& node, std::string_view name,
+                                std::int64_t otherwise) {
   const AttributeValue* const value = node.FindAttribute(name);
   if (value == nullptr) return otherwise;
   const auto* const integer = std::get_if<std::int64_t>(value);
@@ -143,7 +143,7 @@ std::int64_t IntegerAttribute(const Node& node, std::string_view name,
 bool IsSelection(const Node& node) {
   if (!node.domain.empty() && node.domain != "ai.onnx") return false;
   if (node.op_type == "Cast")
-    return IsDiscrete(IntegerAttribute(node, "to", 0));
+    return IsDiscrete(IntegerAttributeOr(node, "to", 0));
   return std::ranges::contains(kComparisons, node.op_type) ||
          std::ranges::contains(kSteps, node.op_type) ||
          std::ranges::contains(kOthers, node.op_type);

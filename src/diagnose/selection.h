@@ -14,7 +14,8 @@ namespace parity {
 
 // TopK, ArgMax, ArgMin, Hardmax, Greater, Less, GreaterOrEqual, LessOrEqual,
 // Equal, Round, Floor, Ceil, Sign, Cast to integers or bool, and NonZero and
-// NonMaxSuppression, whose decisions only become indices.
+// NonMaxSuppression, whose decisions only become indices. Hardmax is meant as
+// from operator set 13 on, along one axis.
 [[nodiscard]] bool IsSelection(const Node& node);
 
 struct SelectionCheck {

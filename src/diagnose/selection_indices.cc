@@ -59,7 +59,7 @@ double OverlapOverUnion(const Box& a, const Box& b) {
 double FirstOr(const std::vector<Tensor>& inputs, std::size_t index,
                double otherwise) {
   if (index >= inputs.size()) return otherwise;
-  const std::vector<double> values = Doubles(inputs[index]);
+  const std::vector<double> values = ElementsAsDoubles(inputs[index]);
   return values.empty() ? otherwise : values.front();
 }
 
@@ -87,8 +87,8 @@ std::vector<std::size_t> KeptBoxes(const std::vector<Box>& boxes,
 }  // namespace
 
 Flips CheckNonZero(const Tensor& scores, const Tensor& chosen) {
-  const std::vector<double> values = Doubles(scores);
-  const std::vector<std::int64_t> indices = Integers(chosen);
+  const std::vector<double> values = ElementsAsDoubles(scores);
+  const std::vector<std::int64_t> indices = ElementsAsIntegers(chosen);
   // A scalar counts as one axis here.
   const Shape shape = scores.shape().empty() ? Shape{1} : scores.shape();
   if (chosen.shape().size() != 2 ||
@@ -124,9 +124,9 @@ Flips CheckNonMaxSuppression(const Node& node,
       boxes_shape[1] != scores_shape[2] || chosen.shape().size() != 2 ||
       chosen.shape()[1] != 3)
     return AllWrong(chosen.element_count());
-  const std::vector<double> boxes = Doubles(inputs[0]);
-  const std::vector<double> scores = Doubles(inputs[1]);
-  const bool centred = IntegerAttribute(node, "center_point_box", 0) != 0;
+  const std::vector<double> boxes = ElementsAsDoubles(inputs[0]);
+  const std::vector<double> scores = ElementsAsDoubles(inputs[1]);
+  const bool centred = IntegerAttributeOr(node, "center_point_box", 0) != 0;
   const auto count = static_cast<std::size_t>(boxes_shape[1]);
   std::set<Index> expected;
   for (std::int64_t batch = 0; batch < scores_shape[0]; ++batch) {
@@ -146,7 +146,7 @@ Flips CheckNonMaxSuppression(const Node& node,
         expected.insert({batch, group, static_cast<std::int64_t>(kept)});
     }
   }
-  const std::vector<std::int64_t> indices = Integers(chosen);
+  const std::vector<std::int64_t> indices = ElementsAsIntegers(chosen);
   std::set<Index> got;
   for (std::size_t i = 0; i + 2 < indices.size(); i += 3)
     got.insert({indices[i], indices[i + 1], indices[i + 2]});

@@ -33,15 +33,16 @@ struct Flips {
 }
 
 // The elements as doubles; complex ones as none.
-[[nodiscard]] std::vector<double> Doubles(const Tensor& tensor);
+[[nodiscard]] std::vector<double> ElementsAsDoubles(const Tensor& tensor);
 // Integers and booleans in an order-preserving form (the upper half of uint64
 // does not fit).
-[[nodiscard]] std::vector<std::int64_t> Integers(const Tensor& tensor);
+[[nodiscard]] std::vector<std::int64_t> ElementsAsIntegers(
+    const Tensor& tensor);
 
 // An integer attribute, or `otherwise`.
-[[nodiscard]] std::int64_t IntegerAttribute(const Node& node,
-                                            std::string_view name,
-                                            std::int64_t otherwise);
+[[nodiscard]] std::int64_t IntegerAttributeOr(const Node& node,
+                                              std::string_view name,
+                                              std::int64_t otherwise);
 
 // Greater, Less, GreaterOrEqual, LessOrEqual, Equal; broadcasting.
 [[nodiscard]] Flips CheckComparison(std::string_view op, const Tensor& a,

@@ -136,8 +136,8 @@ Flips CheckTopK(const Tensor& scores, const Tensor& chosen, std::int64_t axis,
       lines->outer != choices->outer || lines->inner != choices->inner ||
       lines->length < choices->length)
     return AllWrong(chosen.element_count());
-  const std::vector<double> values = Doubles(scores);
-  const std::vector<std::int64_t> indices = Integers(chosen);
+  const std::vector<double> values = ElementsAsDoubles(scores);
+  const std::vector<std::int64_t> indices = ElementsAsIntegers(chosen);
   if (static_cast<std::int64_t>(indices.size()) != chosen.element_count())
     return AllWrong(chosen.element_count());
   Flips flips;
@@ -154,11 +154,11 @@ Flips CheckTopK(const Tensor& scores, const Tensor& chosen, std::int64_t axis,
 Flips CheckArgMax(const Tensor& scores, const Tensor& chosen, std::int64_t axis,
                   bool largest, bool last) {
   const std::optional<Lines> lines = LinesAlong(scores.shape(), axis);
-  const std::vector<std::int64_t> indices = Integers(chosen);
+  const std::vector<std::int64_t> indices = ElementsAsIntegers(chosen);
   if (!lines.has_value() ||
       static_cast<std::int64_t>(indices.size()) != lines->count())
     return AllWrong(chosen.element_count());
-  const std::vector<double> values = Doubles(scores);
+  const std::vector<double> values = ElementsAsDoubles(scores);
   Flips flips;
   for (std::int64_t line = 0; line < lines->count(); ++line) {
     const std::vector<double> of_line =
@@ -180,8 +180,8 @@ Flips CheckHardmax(const Tensor& scores, const Tensor& chosen,
   const std::optional<Lines> lines = LinesAlong(scores.shape(), axis);
   if (!lines.has_value() || scores.shape() != chosen.shape())
     return AllWrong(chosen.element_count());
-  const std::vector<double> values = Doubles(scores);
-  const std::vector<double> ones = Doubles(chosen);
+  const std::vector<double> values = ElementsAsDoubles(scores);
+  const std::vector<double> ones = ElementsAsDoubles(chosen);
   if (values.size() != ones.size()) return AllWrong(chosen.element_count());
   Flips flips;
   for (std::int64_t line = 0; line < lines->count() && lines->length > 0;

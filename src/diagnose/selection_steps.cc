@@ -135,17 +135,19 @@ Flips CheckComparison(std::string_view op, const Tensor& a, const Tensor& b,
     return AllWrong(chosen.element_count());
   const BroadcastIndex next_a(a.shape(), chosen.shape());
   const BroadcastIndex next_b(b.shape(), chosen.shape());
-  const std::vector<std::int64_t> choices = Integers(chosen);
+  const std::vector<std::int64_t> choices = ElementsAsIntegers(chosen);
   if (IsFloating(a.dtype()))
-    return CompareAll(op, Doubles(a), next_a, Doubles(b), next_b, choices);
-  return CompareAll(op, Integers(a), next_a, Integers(b), next_b, choices);
+    return CompareAll(op, ElementsAsDoubles(a), next_a, ElementsAsDoubles(b),
+                      next_b, choices);
+  return CompareAll(op, ElementsAsIntegers(a), next_a, ElementsAsIntegers(b),
+                    next_b, choices);
 }
 
 Flips CheckSteps(std::string_view op, const Tensor& scores,
                  const Tensor& chosen) {
   if (scores.shape() != chosen.shape()) return AllWrong(chosen.element_count());
-  const std::vector<double> values = Doubles(scores);
-  const std::vector<double> choices = Doubles(chosen);
+  const std::vector<double> values = ElementsAsDoubles(scores);
+  const std::vector<double> choices = ElementsAsDoubles(chosen);
   if (values.size() != choices.size()) return AllWrong(chosen.element_count());
   Flips flips;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -161,8 +163,8 @@ Flips CheckSteps(std::string_view op, const Tensor& scores,
 Flips CheckIntegerCast(bool to_bool, const Tensor& scores,
                        const Tensor& chosen) {
   if (scores.shape() != chosen.shape()) return AllWrong(chosen.element_count());
-  const std::vector<std::int64_t> values = Integers(scores);
-  const std::vector<std::int64_t> choices = Integers(chosen);
+  const std::vector<std::int64_t> values = ElementsAsIntegers(scores);
+  const std::vector<std::int64_t> choices = ElementsAsIntegers(chosen);
   if (values.size() != choices.size()) return AllWrong(chosen.element_count());
   Flips flips;
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -5,13 +5,13 @@
 //   1. every value of the graph gets its standing (value_standing.h);
 //   2. from each wrong output, a walk goes up through unexplained values only:
 //      what it does not reach is innocent, however unexplained;
-//   3. its frontier, nodes whose inputs all are explained, are suspects. So are
-//      the first nodes that lack a value of their own module and operator
-//      (missing_values.h) below steps that lack nothing;
+//   3. its frontier, nodes whose inputs all are explained, are suspects; steps
+//   in
+//      integers do not hide what uses them from that;
 //   4. they are ranked: by the number of wrong outputs they can reach, then
 //      those that compute with floating numbers, then by the evidence that the
-//      reference has just such an operator there whose value the graph lacks,
-//      then by their order in the graph.
+//      reference has just such an operator there whose value the graph lacks
+//      (missing_values.h), then by their order in the graph.
 #include "diagnose/value_alignment.h"
 
 #include <algorithm>
@@ -20,12 +20,10 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -46,7 +44,7 @@ struct Suspect {
   const ValueState* value = nullptr;
   std::size_t outputs = 0;  // wrong ones it can reach
   bool is_floating = false;
-  Judgement judgement;
+  PlaceJudgement judgement;
 };
 
 using Values = std::vector<const ValueState*>;
@@ -66,15 +64,12 @@ class Alignment {
           sources.push_back(source);
       }
     }
-    for (const TracedValue& value : question.candidate)
-      types_.emplace(value.name, value.dtype);
-    for (const TracedValue& value : question.inputs)
-      types_.emplace(value.name, value.dtype);
+    FindFloatingValues();
   }
 
   [[nodiscard]] std::optional<Divergence> Find() {
     for (const std::string& output : question_.wrong_outputs) Walk(output);
-    AddFirstLacking();
+    AddBelowIntegers();
     const std::vector<Suspect> suspects = RankedSuspects();
     if (suspects.empty()) return FindMisrouted();
     return Describe(suspects);
@@ -116,36 +111,50 @@ class Alignment {
     }
   }
 
-  // Steps for whose module the reference has nothing that the graph lacks only
-  // prepare what comes after them, like the indices of patches. What lacks its
-  // value first after such steps is as good as a frontier.
-  void AddFirstLacking() {
-    std::set<std::ptrdiff_t> lacking;
+  // Steps in integers, like those that make indices of patches, are the
+  // exporter's own and unexplained more often than not. What computes with
+  // floating numbers first below such steps is as good as a frontier.
+  void AddBelowIntegers() {
+    std::set<std::ptrdiff_t> tainted;
     for (const auto& [node, state] : region_) {
-      const Evidence evidence = missing_.Judge(*state).evidence;
-      bool follows = false;
-      for (const ValueState* const source :
-           Sources(*state, Standing::kUnexplained))
-        follows = follows || lacking.contains(source->node);
-      if (evidence == Evidence::kModuleOperator && !follows)
-        suspects_.insert(node);
-      if (follows || (evidence != Evidence::kNone && IsFloating(*state)))
-        lacking.insert(node);
+      const Values sources = Sources(*state, Standing::kUnexplained);
+      const bool follows =
+          std::ranges::any_of(sources, [&](const ValueState* source) {
+            return tainted.contains(source->node);
+          });
+      if (!follows && IsFloating(*state)) suspects_.insert(node);
+      if (follows || IsFloating(*state)) tainted.insert(node);
     }
   }
 
-  [[nodiscard]] bool HasFloatingType(const ValueState& state) const {
-    const auto found = types_.find(state.name);
-    return found != types_.end() && parity::IsFloating(found->second);
+  // Values of floating numbers, but not of integers that were cast to them.
+  void FindFloatingValues() {
+    std::unordered_set<std::string_view> floating;
+    const auto add = [&](const TracedValue& value) {
+      if (parity::IsFloating(value.dtype)) floating.insert(value.name);
+    };
+    std::ranges::for_each(question_.candidate, add);
+    for (const TracedValue& value : question_.inputs) {
+      if (parity::IsFloating(value.dtype)) floating_.insert(value.name);
+    }
+    for (std::size_t node = 0; node < sources_.size(); ++node) {
+      if (!ComputesFloating(sources_[node])) continue;
+      for (const std::string& output : question_.graph.nodes[node].outputs) {
+        if (floating.contains(output)) floating_.insert(output);
+      }
+    }
+  }
+
+  [[nodiscard]] bool ComputesFloating(const Values& sources) const {
+    return std::ranges::any_of(sources, [&](const ValueState* source) {
+      return source->standing != Standing::kNeutral &&
+             floating_.contains(source->name);
+    });
   }
 
   // Computes, or decides, with floating numbers.
   [[nodiscard]] bool IsFloating(const ValueState& state) const {
-    return HasFloatingType(state) ||
-           std::ranges::any_of(sources_[static_cast<std::size_t>(state.node)],
-                               [&](const ValueState* source) {
-                                 return HasFloatingType(*source);
-                               });
+    return ComputesFloating(sources_[static_cast<std::size_t>(state.node)]);
   }
 
   // Wrong outputs that depend on the node, through whatever values: a fault
@@ -199,8 +208,10 @@ class Alignment {
     // What reordered the values that a suspect uses may be the fault.
     for (const Suspect& suspect : suspects) {
       for (const ValueState* const source :
-           Sources(*suspect.value, Standing::kPermuted))
+           Sources(*suspect.value, Standing::kPermuted)) {
+        AddSuspect(Label(*source), divergence);
         AddSuspect(Label(*FirstPermuted(*source)), divergence);
+      }
     }
     divergence.region = RegionOf(first);
     return divergence;
@@ -243,13 +254,35 @@ class Alignment {
   // what is missing.
   [[nodiscard]] std::vector<std::string> RegionOf(
       const Suspect& suspect) const {
-    std::vector<std::string> labels = {Label(*suspect.value)};
-    const TracedValue* const missing = suspect.judgement.missing;
-    if (suspect.judgement.evidence >= Evidence::kOperator || missing == nullptr)
-      return labels;
+    std::vector<std::string> labels = Preceding(*suspect.value);
+    labels.push_back(Label(*suspect.value));
     const Values following = Following(*suspect.value);
+    const ValueState* end = NearestTo(suspect, following);
+    const std::string module = Module(*suspect.value);
+    if (end == nullptr && !module.empty()) {
+      for (const ValueState* const state : following) {
+        if (Module(*state) != module) break;
+        end = state;
+      }
+    }
+    if (end == nullptr) return labels;
+    for (const ValueState* const state : following) {
+      if (state->node <= end->node) labels.push_back(Label(*state));
+    }
+    return labels;
+  }
+
+  // That which is more like what is missing than the suspect's value is.
+  [[nodiscard]] static const ValueState* NearestTo(const Suspect& suspect,
+                                                   const Values& following) {
+    const TracedValue* const missing = suspect.judgement.missing;
+    if (missing == nullptr) return nullptr;
     const ValueState* end = nullptr;
     double nearest = 0.5;  // beyond, two values have nothing in common
+    if (suspect.value->sketch != nullptr) {
+      nearest = std::min(
+          nearest, RelativeDistance(missing->sketch, *suspect.value->sketch));
+    }
     for (const ValueState* const state : following) {
       if (state->sketch == nullptr) continue;
       const double distance = RelativeDistance(missing->sketch, *state->sketch);
@@ -258,16 +291,24 @@ class Alignment {
         end = state;
       }
     }
-    const std::string module = Module(*suspect.value);
-    if (end == nullptr && !module.empty()) {
-      for (const ValueState* const state : following) {
-        if (Module(*state) == module) end = state;
+    return end;
+  }
+
+  // The unexplained steps that end in the suspect's inputs, in order.
+  [[nodiscard]] std::vector<std::string> Preceding(
+      const ValueState& suspect) const {
+    std::set<std::ptrdiff_t> nodes;
+    Values open = {&suspect};
+    while (!open.empty()) {
+      const Values sources = Sources(*open.back(), Standing::kUnexplained);
+      open.pop_back();
+      for (const ValueState* const source : sources) {
+        if (nodes.insert(source->node).second) open.push_back(source);
       }
     }
-    if (end == nullptr) return labels;
-    for (const ValueState* const state : following) {
-      if (state->node <= end->node) labels.push_back(Label(*state));
-    }
+    std::vector<std::string> labels;
+    for (const std::ptrdiff_t node : nodes)
+      labels.push_back(Label(*region_.at(node)));
     return labels;
   }
 
@@ -321,7 +362,7 @@ class Alignment {
   ValueStandings standings_;
   MissingValues missing_;
   std::vector<Values> sources_;  // of nodes
-  std::unordered_map<std::string_view, DType> types_;
+  std::unordered_set<std::string_view> floating_;
   // Unexplained nodes that lead to wrong outputs, by their order, each with its
   // first wrong value that was met.
   std::map<std::ptrdiff_t, const ValueState*> region_;

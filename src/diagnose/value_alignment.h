@@ -37,11 +37,12 @@ struct Divergence {
   std::string module;
   // Further nodes whose inputs are right and whose value the reference does not
   // have, the likelier first: other faults, or steps of an operator that the
-  // exporter took apart.
+  // exporter took apart. Then those that reordered what a suspect uses.
   std::vector<std::string> other_suspects;
-  // The node and what follows it up to the value that should have been one of
-  // the reference's again, in order: the fault is in one of them. One node
-  // where the reference has an operator of its kind there.
+  // The node, steps of integers before it that the reference does not have, and
+  // what follows it up to the value that should have been one of the
+  // reference's again, in order: the fault is in one of them. Often the node
+  // alone.
   std::vector<std::string> region;
   // What the node was computed from and the reference has, too.
   std::string last_agreeing_value;

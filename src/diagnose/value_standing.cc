@@ -17,11 +17,14 @@
 #include "diagnose/operator_kinds.h"
 #include "diagnose/reference_values.h"
 #include "graph/model.h"
+#include "tensor/value_sketch.h"
 
 namespace parity {
 namespace {
 
 using Names = std::unordered_set<std::string_view>;
+
+constexpr double kNear = 10;
 
 void CollectUses(const Graph& graph, Names defined,
                  std::vector<std::string_view>& uses);
@@ -150,6 +153,7 @@ ValueStandings::Origin ValueStandings::OriginOf(const Node& node) const {
     origin.place = std::max(origin.place, state->place);
     if (state->standing == Standing::kUnexplained) origin.explained = false;
     if (state->standing == Standing::kPermuted) origin.permuted = true;
+    if (state->reordered) origin.reordered = true;
   }
   if (IsOfShape(node)) origin.neutral = true;
   return origin;
@@ -188,14 +192,19 @@ void ValueStandings::ClassifyReordered(const Node& node, const Origin& origin,
                                        ValueState& state) {
   const std::vector<std::size_t> permuted =
       reference_.Permuted(traced.sketch, tolerance_);
-  for (const std::size_t place : permuted) {
-    if (ExplainsPermuted(node, traced, origin, place))
+  std::vector<std::size_t> filled_up;
+  if (permuted.empty() && !IsTwoValued(traced.sketch))
+    filled_up = reference_.WithoutZeros(traced.sketch, tolerance_);
+  if (!origin.reordered) {
+    for (const std::size_t place : permuted) {
+      if (ExplainsPermuted(node, traced, origin, place))
+        Settle(Standing::kPermuted, place, state);
+    }
+    for (const std::size_t place : filled_up)
       Settle(Standing::kPermuted, place, state);
   }
-  if (!permuted.empty() || IsTwoValued(traced.sketch)) return;
-  for (const std::size_t place :
-       reference_.WithoutZeros(traced.sketch, tolerance_))
-    Settle(Standing::kPermuted, place, state);
+  state.reordered = state.standing == Standing::kUnexplained &&
+                    (!permuted.empty() || !filled_up.empty());
 }
 
 // The first place counts, but all are matched.
@@ -222,7 +231,13 @@ bool ValueStandings::ExplainsPermuted(const Node& node,
                                       const Origin& origin,
                                       std::size_t place) const {
   const TracedValue& match = reference_[place];
-  if (origin.permuted || MayReorder(node)) return true;
+  if (MayReorder(node)) return true;
+  // Small errors nearly cancel out in sums: the same order, slightly wrong.
+  // Uncorrelated ones of relative size e change the norm by e²/2.
+  if (RelativeDistance(match.sketch, traced.sketch) <
+      kNear * std::sqrt(tolerance_))
+    return false;
+  if (origin.permuted) return true;
   if (node.op_type == "Transpose")
     return traced.shape != match.shape || !IsCounterpart("Transpose", match.op);
   return traced.shape != match.shape && !IsTwoValued(traced.sketch);

@@ -31,6 +31,10 @@ struct ValueState {
   // Place in the reference of what it equals; of values that equal nothing, the
   // last place of what they are computed from. -1: none.
   std::ptrdiff_t place = -1;
+  // Unexplained, but nearly the elements of a value of the reference: their
+  // order, or a few of them, look wrong. What comes of them is not explained
+  // without regard to order either.
+  bool reordered = false;
 };
 
 // The inputs of a node and what its subgraphs use of the graph around them;
@@ -44,9 +48,9 @@ struct ValueState {
 // their numbers: they must also come from explained values, and the operator
 // must fit. In another order the numbers explain a value unless that order
 // looks like the fault: values of the same shape, computed from values in the
-// right order. So do they with additional zeros (channels that fill up a
-// vector), where the reference has no value of that size. Values without a
-// trace are what they are computed from.
+// right order, and all that comes of them. So do they with additional zeros
+// (channels that fill up a vector), where the reference has no value of that
+// size. Values without a trace are what they are computed from.
 class ValueStandings {
  public:
   ValueStandings(const Graph& graph, const ReferenceValues& reference,
@@ -65,6 +69,7 @@ class ValueStandings {
     bool neutral = true;
     bool explained = true;
     bool permuted = false;
+    bool reordered = false;
     std::ptrdiff_t place = -1;
   };
 

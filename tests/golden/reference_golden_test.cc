@@ -2,8 +2,6 @@
 // tests/data/goldens, computed in float64 and rounded once to float32.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>

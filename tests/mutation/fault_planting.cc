@@ -4,9 +4,7 @@
 #include <cstdint>
 #include <format>
 #include <iterator>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/splitmix.h"
 #include "fault_sites.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,6 +83,14 @@ const Operators& UnaryOperators() {
   return operators;
 }
 
+// The tensor that a Constant or ConstantOfShape holds; null for others.
+const Tensor* ValueOf(const Node& node) {
+  if (node.op_type != "Constant" && node.op_type != "ConstantOfShape")
+    return nullptr;
+  const AttributeValue* const value = node.FindAttribute("value");
+  return value == nullptr ? nullptr : std::get_if<Tensor>(value);
+}
+
 // As far as it is declared.
 bool HaveSameShape(const ValueInfo& a, const ValueInfo& b) {
   if (!a.shape.has_value() || !b.shape.has_value()) return false;
@@ -151,6 +160,23 @@ GraphFacts::GraphFacts(const Graph& graph) : used_(graph.nodes.size(), false) {
   }
 }
 
+// Of a node's outputs, but for indices beside values.
+std::optional<DType> GraphFacts::OutputType(const Node& node) const {
+  if (IsOf(BooleanOperators(), node)) return DType::kBool;
+  if (IsOf(Int64Operators(), node)) return DType::kInt64;
+  if (node.op_type == "Cast") {
+    const auto* const found =
+        std::ranges::find(kTypes, IntegerOr(node, "to", 0),
+                          &std::pair<std::int64_t, DType>::first);
+    if (found == std::end(kTypes)) return std::nullopt;
+    return found->second;
+  }
+  if (const Tensor* const value = ValueOf(node)) return value->dtype();
+  const std::size_t like = node.op_type == "Where" ? 1 : 0;
+  if (like >= node.inputs.size()) return std::nullopt;
+  return TypeOf(node.inputs[like]);
+}
+
 void GraphFacts::AddNode(const Node& node, std::size_t index) {
   bool is_data = false;
   bool is_counted = node.op_type == "NonZero" || node.op_type == "Unique" ||
@@ -161,37 +187,22 @@ void GraphFacts::AddNode(const Node& node, std::size_t index) {
     is_counted = is_counted || IsCounted(used);
   }
   if (node.op_type == "Shape" || node.op_type == "Size") is_data = false;
-  std::optional<DType> type;
-  if (!node.inputs.empty()) type = TypeOf(node.inputs[0]);
-  if (node.op_type == "Where" && node.inputs.size() > 1)
-    type = TypeOf(node.inputs[1]);
-  if (IsOf(BooleanOperators(), node)) type = DType::kBool;
-  if (IsOf(Int64Operators(), node)) type = DType::kInt64;
-  if (node.op_type == "Cast") {
-    const std::int64_t to = IntegerOr(node, "to", 0);
-    const auto* const found =
-        std::ranges::find(kTypes, to, &std::pair<std::int64_t, DType>::first);
-    type =
-        found == std::end(kTypes) ? std::nullopt : std::optional(found->second);
-  }
-  if (node.op_type == "Constant" || node.op_type == "ConstantOfShape") {
-    const AttributeValue* const value = node.FindAttribute("value");
-    const auto* const tensor =
-        value == nullptr ? nullptr : std::get_if<Tensor>(value);
-    type = tensor == nullptr ? std::nullopt : std::optional(tensor->dtype());
-    if (tensor != nullptr && node.op_type == "Constant")
-      constant_nodes_.emplace(node.outputs.at(0), tensor);
-  }
+  const std::optional<DType> type = OutputType(node);
+  const bool has_indices = node.op_type == "TopK" || node.op_type == "MaxPool";
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const std::string& output = node.outputs[i];
     if (output.empty()) continue;
     producers_.emplace(output, index);
     if (is_data) data_.insert(output);
     if (is_counted) counted_.insert(output);
-    const bool is_index =
-        i == 1 && (node.op_type == "TopK" || node.op_type == "MaxPool");
-    if (is_index) types_.insert_or_assign(output, DType::kInt64);
-    if (type.has_value() && !is_index) types_.insert_or_assign(output, *type);
+    if (has_indices && i == 1) {
+      types_.insert_or_assign(output, DType::kInt64);
+    } else if (type.has_value()) {
+      types_.insert_or_assign(output, *type);
+    }
+    const Tensor* const value = ValueOf(node);
+    if (node.op_type == "Constant" && value != nullptr)
+      constant_nodes_.emplace(output, value);
   }
   AddShapeClass(node);
 }

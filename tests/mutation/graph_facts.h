@@ -53,6 +53,7 @@ class GraphFacts {
   }
 
  private:
+  [[nodiscard]] std::optional<DType> OutputType(const Node& node) const;
   void AddNode(const Node& node, std::size_t index);
   void AddShapeClass(const Node& node);
   void FindUsed(const Graph& graph);

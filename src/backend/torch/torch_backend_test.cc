@@ -90,6 +90,7 @@ TEST(TorchBackendTest, RequestsWithoutMeaningAreErrors) {
   };
   LoadRequest onnx = NetworkRequest({});
   onnx.kind = ModelKind::kOnnx;
+  onnx.path = "missing.onnx";
   LoadRequest precision = NetworkRequest({});
   precision.precision = "float8";
   LoadRequest kernels = NetworkRequest({});
@@ -99,7 +100,7 @@ TEST(TorchBackendTest, RequestsWithoutMeaningAreErrors) {
   LoadRequest weights = NetworkRequest({});
   weights.weights.pop_back();
   for (const Case& c :
-       {Case{onnx, ErrorCode::kUnsupported, "ONNX"},
+       {Case{onnx, ErrorCode::kNotFound, "missing.onnx"},
         Case{precision, ErrorCode::kInvalidArgument, "not 'float8'"},
         Case{kernels, ErrorCode::kInvalidArgument, "not 'cuda'"},
         Case{attribute, ErrorCode::kInvalidArgument, "vgg"},

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "backend/torch/onnx/integer_types.h"

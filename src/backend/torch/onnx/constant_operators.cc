@@ -1,7 +1,6 @@
 // Values made of attributes and sizes.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 #include <c10/core/ScalarType.h>

@@ -60,6 +60,26 @@ TEST(ConvTest, BandsGiveTheWhole) {
   EXPECT_LT(actual.sub(expected).abs().max().item<double>(), 1e-10);
 }
 
+TEST(ConvTest, ChannelsByThemselvesGiveTheSameAsInGroups) {
+  for (const std::int64_t multiplier : {1, 3}) {
+    const at::Tensor x = at::randn({2, 5, 13, 17}, at::kDouble);
+    const at::Tensor b = at::randn({5 * multiplier}, at::kDouble);
+    const at::Tensor weights =
+        at::randn({5 * multiplier, 1, 3, 2}, at::kDouble);
+    const at::Tensor expected = at::convolution(x, weights, b, {2, 1}, {2, 1},
+                                                {2, 3}, false, {0, 0}, 5);
+    const at::Tensor actual = Output({"Conv",
+                                      11,
+                                      {x, weights, b},
+                                      {{"pads", Integers{2, 1, 2, 1}},
+                                       {"strides", Integers{2, 1}},
+                                       {"dilations", Integers{2, 3}},
+                                       {"group", std::int64_t{5}}}});
+    ASSERT_EQ(actual.sizes(), expected.sizes());
+    EXPECT_LT(actual.sub(expected).abs().max().item<double>(), 1e-12);
+  }
+}
+
 TEST(ConvTest, KernelShapeMustBeThatOfTheWeights) {
   EXPECT_THROW(Output({"Conv",
                        11,

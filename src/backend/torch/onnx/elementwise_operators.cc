@@ -112,20 +112,16 @@ Tensors Sign(const OperatorContext& context) {
 // maximum.
 Tensors Clip(const OperatorContext& context) {
   const at::Tensor& x = context.Input(0);
-  at::Tensor result = Widened(x);
-  if (context.opset() < 11) {
-    if (context.HasAttribute("min"))
-      result = result.clamp_min(context.Float("min", 0));
-    if (context.HasAttribute("max"))
-      result = result.clamp_max(context.Float("max", 0));
-    return {result};
-  }
-  const auto limit = [&](std::size_t index) {
-    return Widened(context.Input(index)).reshape({}).to(result.scalar_type());
+  const auto limit = [&](const char* attribute,
+                         std::size_t input) -> std::optional<at::Scalar> {
+    if (context.HasAttribute(attribute)) return context.Float(attribute, 0);
+    if (!context.HasInput(input)) return std::nullopt;
+    return Widened(context.Input(input)).reshape({}).item();
   };
-  if (context.HasInput(1)) result = at::maximum(result, limit(1));
-  if (context.HasInput(2)) result = at::minimum(result, limit(2));
-  return {result.to(x.scalar_type())};
+  const std::optional<at::Scalar> least = limit("min", 1);
+  const std::optional<at::Scalar> most = limit("max", 2);
+  if (!least && !most) return {x};
+  return {Widened(x).clamp(least, most).to(x.scalar_type())};
 }
 
 at::Tensor CastTo(const at::Tensor& x, ScalarType type) {

@@ -10,7 +10,6 @@
 #include <exception>
 #include <expected>
 #include <format>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +32,7 @@
 #include "base/status_macros.h"
 #include "graph/encoded.h"
 #include "graph/model.h"
+#include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "tensor/value_sketch.h"

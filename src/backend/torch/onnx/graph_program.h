@@ -3,7 +3,6 @@
 #define PARITY_BACKEND_TORCH_ONNX_GRAPH_PROGRAM_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>

@@ -3,10 +3,7 @@
 #define PARITY_BACKEND_TORCH_ONNX_GRAPH_SCHEDULE_H_
 
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>

@@ -20,7 +20,6 @@
 #include <iostream>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,7 +27,6 @@
 
 #include "backend/torch/onnx/graph_evaluator.h"
 #include "backend/torch/tensor_bridge.h"
-#include "base/status_macros.h"
 #include "formats/onnx/onnx_reader.h"
 #include "formats/onnx/onnx_test_data.h"
 #include "graph/model.h"

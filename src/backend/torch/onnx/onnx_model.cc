@@ -16,7 +16,6 @@
 #include "formats/onnx/onnx_reader.h"
 #include "graph/model.h"
 #include "parity/error.h"
-#include "parity/tensor.h"
 
 namespace parity {
 namespace {

@@ -9,9 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <format>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "backend/backend.h"
 #include "backend/torch/onnx/operator_context.h"

@@ -154,6 +154,21 @@ TEST_F(OperatorFormsTest, CastsBetweenFloatingTypesKeepTheValue) {
       ElementsAre(DoubleEq(1.00000095367431640625)));
 }
 
+TEST_F(OperatorFormsTest, ClipGivesTheMaximumWhereTheMinimumIsAbove) {
+  const auto scalar = [](float value) {
+    return Elements<float>(DType::kFloat32, {}, {value});
+  };
+  EXPECT_THAT(
+      One(Evaluate(13, "Clip", {Floats({1, 2, 3}), scalar(5), scalar(2)}, {})),
+      ElementsAre(2, 2, 2));
+  // 2^53 + 1 has no double.
+  const std::int64_t large = (std::int64_t{1} << 53) + 1;
+  const NamedTensors clipped =
+      Must(Evaluate(13, "Clip", {Longs({0, large}), Scalar(large)}, {}));
+  EXPECT_THAT(clipped.at(0).tensor.As<std::int64_t>(),
+              ElementsAre(large, large));
+}
+
 TEST_F(OperatorFormsTest, HalvesRoundToEven) {
   EXPECT_THAT(
       One(Evaluate(11, "Round", {Floats({0.5F, 1.5F, 2.5F, -2.5F})}, {})),

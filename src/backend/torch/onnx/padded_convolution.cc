@@ -7,6 +7,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/ScalarType.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -41,6 +43,39 @@ at::Tensor Convolve(const at::Tensor& input, const at::Tensor& weights,
       strides, zeros, dilations, /*transposed=*/false, zeros, groups);
 }
 
+// Every channel by itself. libtorch would multiply one small matrix for each of
+// them, and wait for its threads as often; here all channels take one tap of
+// the window after the other.
+at::Tensor ConvolveByTaps(const at::Tensor& padded, const at::Tensor& weights,
+                          const at::Tensor& bias, const SpatialWindow& window) {
+  const std::int64_t channels = weights.size(0);
+  const at::Tensor input =
+      channels == padded.size(1)
+          ? padded
+          : padded.repeat_interleave(channels / padded.size(1), 1);
+  std::vector<std::int64_t> shape = {input.size(0), channels};
+  std::vector<std::int64_t> per_channel(window.size() + 1, 1);
+  per_channel.front() = channels;
+  for (const WindowAxis& axis : window) shape.push_back(axis.output);
+  at::Tensor output = at::zeros(shape, input.options());
+  if (bias.defined()) output.add_(bias.reshape(per_channel));
+  const at::Tensor taps = weights.flatten(1);
+  for (std::int64_t tap = 0; tap < taps.size(1); ++tap) {
+    at::Tensor seen = input;
+    std::int64_t rest = tap;
+    for (std::size_t i = window.size(); i-- > 0;) {
+      const WindowAxis& axis = window[i];
+      const std::int64_t start = rest % axis.kernel * axis.dilation;
+      rest /= axis.kernel;
+      seen = seen.slice(static_cast<std::int64_t>(i) + 2, start,
+                        start + ((axis.output - 1) * axis.stride) + 1,
+                        axis.stride);
+    }
+    output.addcmul_(seen, taps.select(1, tap).reshape(per_channel));
+  }
+  return output;
+}
+
 // How many windows along the first spatial axis fit a band.
 std::int64_t BandLength(const at::Tensor& input, const SpatialWindow& window) {
   std::int64_t elements = input.size(0) * input.size(1);
@@ -70,6 +105,11 @@ at::Tensor PaddedConvolution(const at::Tensor& input, const at::Tensor& weights,
                              const at::Tensor& bias,
                              const SpatialWindow& window, std::int64_t groups) {
   const at::Tensor padded = PadToWindow(input, window, 0);
+  // Only in float64: for other types libtorch has kernels of its own.
+  if (input.scalar_type() == c10::ScalarType::Double && groups > 1 &&
+      groups == input.size(1) && weights.size(1) == 1 &&
+      weights.size(0) % groups == 0)
+    return ConvolveByTaps(padded, weights, bias, window);
   const std::int64_t rows = window.front().output;
   const std::int64_t band = BandLength(padded, window);
   if (band >= rows) return Convolve(padded, weights, bias, window, groups);

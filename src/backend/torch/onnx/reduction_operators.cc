@@ -7,6 +7,7 @@
 #include <c10/core/ScalarType.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>

@@ -9,12 +9,11 @@
 #include <c10/core/ScalarType.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "backend/torch/onnx/integer_types.h"

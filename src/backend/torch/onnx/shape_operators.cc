@@ -13,7 +13,6 @@
 #include <format>
 #include <functional>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -242,7 +241,9 @@ Tensors Tile(const OperatorContext& context) {
 void CheckImage(const at::Tensor& x, std::int64_t block) {
   if (x.dim() != 4)
     throw OperatorError(std::format("the input has rank {}, not 4", x.dim()));
-  if (block <= 0) throw OperatorError("blocksize must be positive");
+  constexpr std::int64_t kLargest = 1 << 15;  // its square has no overflow
+  if (block <= 0 || block > kLargest)
+    throw OperatorError(std::format("blocksize is {}", block));
 }
 
 // DCR: channels are (block row, block column, depth); CRD: depth comes first.
