@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <format>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <ratio>
@@ -83,6 +84,24 @@ std::vector<std::string> ContractFailures(const CaseResult& entry) {
   return failures;
 }
 
+// Smaller is more important: failures, then what is beyond noise although it
+// passes, then what is let go, the more surprising first.
+int Importance(const Finding& finding) {
+  if (finding.fails) return 0;
+  switch (finding.cause) {
+    case Cause::kTie:
+      return 2;
+    case Cause::kNonFinite:
+      return 3;
+    case Cause::kContract:
+      return 4;
+    case Cause::kRounding:
+      return 5;
+    default:
+      return 1;
+  }
+}
+
 // What a finding says of a case that passed its tolerance.
 std::string AsDisagreement(const Investigation& investigation,
                            const Finding& finding) {
@@ -116,6 +135,10 @@ void Explainer::Add(CaseOutcome& outcome, const RunRequest& request) {
       options_.criterion == Criterion::kNoise) {
     differs = differs || options_.explain == Explain::kAlways;
     Keep(outcome, request, differs);
+  }
+  for (const std::string& note : outcome.contract_notes) {
+    if (!std::ranges::contains(contract_notes_, note))
+      contract_notes_.push_back(note);
   }
   ++case_count_;
 }
@@ -156,7 +179,7 @@ void Explainer::Explain(ValidationResult& result) {
     CheckBatches(result);
     AddNotes(result);
   }
-  std::ranges::stable_sort(result.findings, std::greater<>(), &Finding::fails);
+  std::ranges::stable_sort(result.findings, std::less<>(), Importance);
   result.explain_ms = std::chrono::duration<double, std::milli>(
                           std::chrono::steady_clock::now() - start)
                           .count();
@@ -237,9 +260,8 @@ void Explainer::CheckBatches(ValidationResult& result) {
   }
 }
 
-// What a passing result has to explain although nothing was investigated.
+// What a result has to explain although nothing was investigated.
 void Explainer::AddNotes(ValidationResult& result) const {
-  if (!result.findings.empty()) return;
   double largest = 0;
   std::string nonfinite;
   for (const CaseResult& entry : result.cases) {
@@ -251,21 +273,26 @@ void Explainer::AddNotes(ValidationResult& result) const {
         nonfinite = std::format("{} (case {})", output.name, entry.name);
     }
   }
-  Finding finding;
-  finding.confidence = Confidence::kCertain;
-  finding.fails = false;
+  const auto add = [&](Cause cause, std::string message) {
+    if (std::ranges::contains(result.findings, cause, &Finding::cause)) return;
+    Finding finding;
+    finding.cause = cause;
+    finding.confidence = Confidence::kCertain;
+    finding.message = std::move(message);
+    finding.fails = false;
+    result.findings.push_back(std::move(finding));
+  };
   if (!nonfinite.empty()) {
-    finding.cause = Cause::kNonFinite;
-    finding.message = std::format(
-        "NaN or infinity on both sides, at the same places: {}", nonfinite);
-  } else if (largest > 0) {
-    finding.cause = Cause::kRounding;
-    finding.message = std::format(
-        "nothing but rounding: the largest difference is {}", Text(largest));
-  } else {
-    return;
+    add(Cause::kNonFinite,
+        std::format("NaN or infinity on both sides, at the same places: {}",
+                    nonfinite));
   }
-  result.findings.push_back(std::move(finding));
+  for (const std::string& note : contract_notes_) add(Cause::kContract, note);
+  if (largest > 0 && result.verdict() == Verdict::kPassed) {
+    add(Cause::kRounding,
+        std::format("nothing but rounding: the largest difference is {}",
+                    Text(largest)));
+  }
 }
 
 void Explainer::WriteRepro(ValidationResult& result, ReproFolder& folder) {
@@ -308,6 +335,12 @@ Result<std::string> Explainer::TryRepro(const ValidationResult& result,
 Finding Explainer::ExplainFailure(const Error& error,
                                   const RunRequest* request) {
   return ExamineLoadFailure(lab_, &model_, error, request);
+}
+
+Finding Explainer::ExplainRefusal(const Error& error, const std::string& name,
+                                  const RunRequest& request,
+                                  const NamedTensors& actual) {
+  return ExamineRefusal(lab_, error, name, request, actual);
 }
 
 Finding Explainer::ExplainRun(const Error& error, const std::string& name,

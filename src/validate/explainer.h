@@ -48,6 +48,13 @@ class Explainer {
   [[nodiscard]] Finding ExplainRun(const Error& error, const std::string& name,
                                    const RunRequest& request, bool others_ran);
 
+  // The reference raised `error` on a case whose candidate gave `actual` (empty:
+  // not run).
+  [[nodiscard]] Finding ExplainRefusal(const Error& error,
+                                       const std::string& name,
+                                       const RunRequest& request,
+                                       const NamedTensors& actual);
+
  private:
   struct Kept {
     std::size_t case_index;
@@ -70,6 +77,7 @@ class Explainer {
   std::int64_t kept_bytes_ = 0;
   std::size_t unexplained_ = 0;  // cases that were not kept
   std::vector<Kept> kept_;
+  std::vector<std::string> contract_notes_;
 };
 
 }  // namespace parity
