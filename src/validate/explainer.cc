@@ -19,6 +19,8 @@
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "diagnose/noise_model.h"
+#include "diagnose/repro.h"
+#include "diagnose/repro_folder.h"
 #include "diagnose/rules.h"
 #include "graph/model.h"
 #include "parity/compare.h"
@@ -318,6 +320,43 @@ void Explainer::AddNotes(ValidationResult& result) const {
         std::format("nothing but rounding: the largest difference is {}",
                     Text(largest)));
   }
+}
+
+void Explainer::WriteRepro(ValidationResult& result, ReproFolder& folder) {
+  const Result<std::string> written = TryRepro(result, folder);
+  result.notes.push_back(
+      written ? std::format("repro: {} is in {}; its README.md says how to "
+                            "replay it",
+                            *written, options_.repro.string())
+              : std::format("no repro: {}", written.error().message));
+}
+
+Result<std::string> Explainer::TryRepro(const ValidationResult& result,
+                                        ReproFolder& folder) {
+  const auto finding = std::ranges::find_if(result.findings, &Finding::fails);
+  if (finding == result.findings.end()) {
+    std::string why = "nothing fails";
+    if (result.verdict() == Verdict::kFailed) {
+      why = options_.explain == Explain::kNever
+                ? "with --explain never nobody asked whose fault it is"
+                : "the ONNX file is not at fault";
+    }
+    return Fail(ErrorCode::kUnsupported, std::move(why));
+  }
+  const auto kept = std::ranges::find_if(kept_, [&](const Kept& entry) {
+    return entry.subject.name == finding->case_name;
+  });
+  if (kept == kept_.end()) {
+    return Fail(ErrorCode::kUnsupported,
+                "there are no outputs of the case to compare with");
+  }
+  return parity::WriteRepro({.options = options_,
+                             .result = result,
+                             .finding = *finding,
+                             .subject = kept->subject,
+                             .model = model_,
+                             .lab = lab_},
+                            folder);
 }
 
 Finding Explainer::ExplainFailure(const Error& error,

@@ -5,12 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "backend/backend.h"
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
+#include "diagnose/repro_folder.h"
 #include "graph/model.h"
+#include "parity/diagnosis.h"
+#include "parity/error.h"
 #include "parity/validation.h"
 #include "validate/case_runner.h"
 
@@ -28,6 +32,10 @@ class Explainer {
 
   // Completes the result: budgets, excuses, findings.
   void Explain(ValidationResult& result);
+
+  // After Explain(): writes the culprit of the most important failing finding
+  // as a model of its own, and notes what was written, or why nothing was.
+  void WriteRepro(ValidationResult& result, ReproFolder& folder);
 
   // The candidate could not be loaded, or not run with `request` (null: not
   // loaded).
@@ -59,6 +67,8 @@ class Explainer {
                    ValidationResult& result);
   void CheckBatches(ValidationResult& result);
   void AddNotes(ValidationResult& result) const;
+  [[nodiscard]] Result<std::string> TryRepro(const ValidationResult& result,
+                                             ReproFolder& folder);
 
   const ValidationOptions& options_;
   const Model& model_;

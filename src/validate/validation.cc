@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <ratio>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "base/file_mapping.h"
 #include "base/sha256.h"
 #include "base/status_macros.h"
+#include "diagnose/repro_folder.h"
 #include "formats/onnx/onnx_reader.h"
 #include "graph/graph_checks.h"
 #include "graph/model.h"
@@ -85,6 +87,12 @@ class Validator {
 
   Result<ValidationResult> Run() {
     const Clock::time_point start = Clock::now();
+    if (!options_.repro.empty()) {
+      // Before the run: a bad path costs a second, not an hour.
+      PARITY_ASSIGN_OR_RETURN(ReproFolder folder,
+                              ReproFolder::Create(options_.repro));
+      repro_.emplace(std::move(folder));
+    }
     Progress("reading the model");
     // The graph borrows from this mapping.
     PARITY_ASSIGN_OR_RETURN(mapping_, FileMapping::Open(options_.model));
@@ -144,6 +152,10 @@ class Validator {
     return {};
   }
 
+  [[nodiscard]] bool interrupted() const {
+    return options_.interrupted != nullptr && *options_.interrupted;
+  }
+
   [[nodiscard]] std::size_t case_count() const {
     return plan_.kind == ReferenceKind::kRecorded ? recordings_.size()
                                                   : cases_.size();
@@ -169,8 +181,8 @@ class Validator {
     if (!started) return {};
     PARITY_RETURN_IF_ERROR(RunCases(sides, explainer));
     explainer.Explain(result_);
-    if (options_.interrupted != nullptr && *options_.interrupted)
-      return Fail(ErrorCode::kInterrupted, "interrupted");
+    if (repro_ && !interrupted()) explainer.WriteRepro(result_, *repro_);
+    if (interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
     return {};
   }
 
@@ -342,6 +354,7 @@ class Validator {
   }
 
   const ValidationOptions& options_;
+  std::optional<ReproFolder> repro_;  // where --repro wants it
   std::shared_ptr<const FileMapping> mapping_;
   Model model_;
   Contract contract_;
