@@ -99,6 +99,9 @@ Frames MakeFrames(const TaskRunner& runner, const Margins& margins,
     ResizeInto(runner, half, channel, part);
     channel += part.size(1);
   }
+  // Filled in place, they are values of no operator.
+  for (const at::Tensor& value : {full, frames.full, half, frames.half})
+    TraceValue("aten::cat", value);
   return frames;
 }
 
