@@ -20,7 +20,8 @@ OutputResult Output(const std::string& name, std::int64_t elements,
                       .dtype = "float32",
                       .tolerance = {},
                       .contract_failures = {},
-                      .comparison = {}};
+                      .comparison = {},
+                      .budget = {}};
   output.comparison.emplace();
   output.comparison->element_count = elements;
   output.comparison->mismatch_count = mismatches;
