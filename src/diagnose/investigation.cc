@@ -65,6 +65,18 @@ double WorkingRoundoff(const Graph& graph) {
   return roundoff;
 }
 
+std::string NodeLabel(const Node& node) {
+  if (!node.name.empty()) return node.name;
+  for (const std::string& output : node.outputs) {
+    if (!output.empty()) return output;
+  }
+  return node.op_type;
+}
+
+std::string NodeLabel(const TracedValue& value) {
+  return value.module.empty() ? value.name : value.module;
+}
+
 std::string Text(double number) { return std::format("{:.3g}", number); }
 
 void Investigation::MeasureBudgets() {
@@ -200,11 +212,13 @@ Finding Investigation::MakeFinding(Cause cause, Confidence confidence,
   return finding;
 }
 
-void Investigation::Locate(Finding& finding,
-                           const std::string& node_name) const {
-  finding.node = node_name;
-  finding.module = ModulePathOf(node_name);
-  const auto node = std::ranges::find(graph().nodes, node_name, &Node::name);
+void Investigation::Locate(Finding& finding, const std::string& label) const {
+  if (label.empty()) return;
+  finding.node = label;
+  finding.module = ModulePathOf(label);
+  const auto node = std::ranges::find_if(graph().nodes, [&](const Node& entry) {
+    return NodeLabel(entry) == label;
+  });
   if (node != graph().nodes.end()) finding.op = node->op_type;
 }
 

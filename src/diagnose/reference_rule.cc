@@ -50,7 +50,7 @@ std::optional<Finding> ExamineTrainingMode(const Investigation& investigation) {
        .value = Text(agreement.max_error)});
   for (const Node& node : investigation.graph().nodes) {
     if (node.op_type == "BatchNormalization" || node.op_type == "Dropout") {
-      investigation.Locate(finding, node.name);
+      investigation.Locate(finding, NodeLabel(node));
       break;
     }
   }

@@ -258,7 +258,9 @@ class TieSearch {
         chosen,
         [](const Tensor& tensor) { return tensor.element_count() > 0; });
     const auto scores = Scores(node, pinned);
-    if (!pinned_here || !scores) return true;
+    if (!pinned_here) return true;
+    // Nobody can say how far apart the scores were.
+    if (!scores) return false;
     const SelectionCheck check = CheckSelection(node, *scores, chosen, noise);
     if (check.flipped == 0) return true;
     flipped_ += check.flipped;
