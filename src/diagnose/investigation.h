@@ -61,8 +61,8 @@ class Investigation {
   // computed is missing from the budgets and told by notes().
   void MeasureBudgets();
 
-  // One for each pair of outputs. Before MeasureBudgets() unknown and without
-  // noise, so that only equal outputs agree.
+  // One for each pair of outputs. Before MeasureBudgets() all are unknown, and
+  // outputs agree within the floor of the noise.
   [[nodiscard]] const std::vector<ErrorBudget>& budgets() const {
     return budgets_;
   }
@@ -110,6 +110,8 @@ class Investigation {
   [[nodiscard]] Agreement CompareBy(const NamedTensors& expected,
                                     const NamedTensors& actual,
                                     bool by_model_names) const;
+  [[nodiscard]] NoiseBounds NoiseAround(const Tensor& expected,
+                                        std::size_t output) const;
 
   const Subject& subject_;
   const Model& model_;
