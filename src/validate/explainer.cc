@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <format>
-#include <iterator>
+#include <functional>
 #include <optional>
 #include <ratio>
 #include <string>
@@ -29,9 +29,6 @@
 
 namespace parity {
 namespace {
-
-// Inputs and outputs that wait for their explanation.
-constexpr std::int64_t kMostKeptBytes = 1'000'000'000;
 
 std::int64_t BytesOf(const NamedTensors& tensors) {
   std::int64_t bytes = 0;
@@ -85,8 +82,16 @@ std::vector<std::string> ContractFailures(const CaseResult& entry) {
 std::string AsDisagreement(const Investigation& investigation,
                            const Finding& finding) {
   double times = 0;
-  for (const ErrorBudget& budget : investigation.budgets())
+  bool is_known = false;
+  for (const ErrorBudget& budget : investigation.budgets()) {
     times = std::max(times, budget.TimesNoise());
+    is_known = is_known || budget.verdict == NoiseVerdict::kBeyond;
+  }
+  if (!is_known)
+    return std::format(
+        "passes the threshold; whether that is float noise could not be "
+        "measured: {}",
+        finding.message);
   return std::format("passes the threshold, but {:.0f} × above float noise: {}",
                      times, finding.message);
 }
@@ -94,8 +99,11 @@ std::string AsDisagreement(const Investigation& investigation,
 }  // namespace
 
 Explainer::Explainer(const ValidationOptions& options, const Model& model,
-                     LaboratoryOptions laboratory)
-    : options_(options), model_(model), lab_(std::move(laboratory)) {}
+                     LaboratoryOptions laboratory, std::int64_t most_kept_bytes)
+    : options_(options),
+      model_(model),
+      lab_(std::move(laboratory)),
+      most_kept_bytes_(most_kept_bytes) {}
 
 void Explainer::Add(CaseOutcome& outcome, const RunRequest& request) {
   bool differs = !outcome.result.contract_failures.empty();
@@ -130,7 +138,7 @@ void Explainer::Keep(CaseOutcome& outcome, const RunRequest& request,
   const std::int64_t bytes = BytesOf(request.inputs) +
                              BytesOf(outcome.expected) +
                              BytesOf(outcome.actual);
-  if (kept_bytes_ + bytes > kMostKeptBytes && !kept_.empty()) {
+  if (kept_bytes_ + bytes > most_kept_bytes_ && !kept_.empty()) {
     if (differs) ++unexplained_;
     return;
   }
@@ -185,7 +193,7 @@ void Explainer::ExplainCases(ValidationResult& result) {
     result.notes.push_back(std::format(
         "{} more cases differ and were not explained: their tensors take more "
         "than {} MB",
-        unexplained_, kMostKeptBytes / 1'000'000));
+        unexplained_, most_kept_bytes_ / 1'000'000));
   }
 }
 
@@ -237,7 +245,9 @@ void Explainer::CheckBatches(ValidationResult& result) {
 
 // What a passing result has to explain although nothing was investigated.
 void Explainer::AddNotes(ValidationResult& result) const {
-  if (!result.findings.empty()) return;
+  if (!result.findings.empty() || unexplained_ > 0 || result.error ||
+      !std::ranges::all_of(result.cases, &CaseResult::passed))
+    return;
   double largest = 0;
   std::string nonfinite;
   for (const CaseResult& entry : result.cases) {
