@@ -30,6 +30,8 @@ namespace {
 // Scores that were computed in float32 are this many roundoffs uncertain, at
 // least.
 constexpr double kScoreRoundoffs = 16;
+// And no more than this many times as uncertain as libtorch's.
+constexpr double kNativeFactor = 16;
 
 std::vector<const Node*> SelectionNodes(const Graph& graph) {
   std::vector<const Node*> nodes;
@@ -57,6 +59,7 @@ class TieSearch {
         IsWrongElsewhere())
       return std::nullopt;
     if (!PinToCandidate() || !PinToReference()) return std::nullopt;
+    MeasureNative();
     if (!FlipsAreTies()) return std::nullopt;
     return Describe();
   }
@@ -196,7 +199,30 @@ class TieSearch {
         .agrees;
   }
 
-  // How far the candidate's float32 scores are from float64's.
+  // libtorch's kernels, with the candidate's selections: how far scores of
+  // these types may be off.
+  void MeasureNative() {
+    RunRequest request{.inputs = investigation_.subject().request.inputs};
+    for (const NamedTensor& value : candidate_.outputs) {
+      if (FindTensor(candidate_.pins, value.name) == nullptr)
+        request.output_names.push_back(value.name);
+    }
+    for (const NamedTensor& pin : candidate_.pins)
+      request.inputs.push_back(pin);
+    if (auto run = investigation_.lab().GraphNative(request))
+      native_ = std::move(run->outputs);
+  }
+
+  // What the candidate's error in a score may be without a fault of its own.
+  [[nodiscard]] double Allowed(const std::string& score,
+                               const Tensor& exact) const {
+    const Tensor* const native = FindTensor(native_, score);
+    if (native == nullptr || native->shape() != exact.shape()) return 0;
+    return kNativeFactor * SizeOfError(exact, *native).max;
+  }
+
+  // How far the candidate's float32 scores are from float64's, as far as that
+  // is no fault: a wrong score is not equal to another.
   [[nodiscard]] double ScoreNoise(const Node& node) const {
     double noise = 0;
     for (const std::string& input : node.inputs) {
@@ -210,7 +236,7 @@ class TieSearch {
       const double roundoff = std::max(UnitRoundoff(actual->dtype()),
                                        investigation_.working_roundoff());
       noise = std::max(
-          {noise, 2 * error.max,
+          {noise, 2 * std::min(error.max, Allowed(input, *exact)),
            scale ? kScoreRoundoffs * roundoff * scale->max_abs_expected : 0});
     }
     return noise;
@@ -368,6 +394,7 @@ class TieSearch {
   NamedTensors tapped_;  // of the candidate: selections, scores, outputs
   Pinned candidate_;
   Pinned reference_;
+  NamedTensors native_;  // values of candidate_, by libtorch's kernels
   std::int64_t flipped_ = 0;
   double gap_ = 0;
   double noise_ = 0;

@@ -39,10 +39,10 @@ FakeNetwork Refinement(const std::string& greater, const std::string& where) {
   return network;
 }
 
-// Two elements are at the threshold but for 1e-8.
-NamedTensors X() {
+// The scores of two elements are at the threshold.
+NamedTensors X(double first = 0.25) {
   Numbers numbers = Scattered(40);
-  numbers[7] = 0.25;
+  numbers[7] = first;
   numbers[20] = 0.25;
   return {{.name = "x", .tensor = Float32(numbers)}};
 }
@@ -118,6 +118,24 @@ TEST_F(TieRuleTest, AScoreThatIsWrongIsNoTie) {
   };
   FakeCase entry(sides_, X());
   EXPECT_FALSE(ExamineTies(entry.investigation).has_value());
+}
+
+// A kernel that is half a percent off, seen through the selection alone.
+TEST_F(TieRuleTest, ScoresThatAreComputedWrongAreNoTie) {
+  sides_.candidate_fault = LiftScores(0.005);
+  FakeCase entry(sides_, X(0.248));
+  EXPECT_FALSE(ExamineTies(entry.investigation).has_value());
+  const auto findings = Diagnose(entry.investigation, {});
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].cause, Cause::kRuntime);
+  EXPECT_EQ(findings[0].node, "/Add");
+}
+
+TEST_F(TieRuleTest, ScoresThatAnyKernelLosesAsMuchAtMayBeEqual) {
+  sides_.candidate_fault = LiftScores(0.005);
+  sides_.native_fault = LiftScores(-0.005);
+  FakeCase entry(sides_, X(0.248));
+  EXPECT_TRUE(ExamineTies(entry.investigation).has_value());
 }
 
 TEST_F(TieRuleTest, AFaultBesideTheSelectionIsNotExcusedByIt) {
