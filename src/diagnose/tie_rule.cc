@@ -14,7 +14,9 @@
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "diagnose/local_errors.h"
+#include "diagnose/noise_model.h"
 #include "diagnose/operator_kinds.h"
+#include "diagnose/pinned_selections.h"
 #include "diagnose/rules.h"
 #include "diagnose/selection.h"
 #include "graph/model.h"
@@ -32,21 +34,6 @@ namespace {
 constexpr double kScoreRoundoffs = 16;
 // And no more than this many times as uncertain as libtorch's.
 constexpr double kNativeFactor = 16;
-
-std::vector<const Node*> SelectionNodes(const Graph& graph) {
-  std::vector<const Node*> nodes;
-  for (const Node& node : graph.nodes) {
-    if (IsSelection(node)) nodes.push_back(&node);
-  }
-  return nodes;
-}
-
-// The result of pinning: the graph in float64 with every selection as one side
-// made it.
-struct Pinned {
-  NamedTensors pins;     // values of the selections, as that side chose
-  NamedTensors outputs;  // of the graph and scores, in float64
-};
 
 class TieSearch {
  public:
@@ -213,11 +200,12 @@ class TieSearch {
       native_ = std::move(run->outputs);
   }
 
-  // What the candidate's error in a score may be without a fault of its own.
-  [[nodiscard]] double Allowed(const std::string& score,
-                               const Tensor& exact) const {
+  // What the candidate's error in a score may be without a fault of its own;
+  // `floor` where libtorch's is not known.
+  [[nodiscard]] double Allowed(const std::string& score, const Tensor& exact,
+                               double floor) const {
     const Tensor* const native = FindTensor(native_, score);
-    if (native == nullptr || native->shape() != exact.shape()) return 0;
+    if (native == nullptr || native->shape() != exact.shape()) return floor;
     return kNativeFactor * SizeOfError(exact, *native).max;
   }
 
@@ -232,12 +220,14 @@ class TieSearch {
           !IsFloating(exact->dtype()) || actual->shape() != exact->shape())
         continue;
       const ErrorSize error = SizeOfError(*exact, *actual);
-      const auto scale = Compare(exact->view(), exact->view(), {});
+      const auto self = Compare(exact->view(), exact->view(), {});
+      const double scale = self ? self->max_abs_expected : 0;
       const double roundoff = std::max(UnitRoundoff(actual->dtype()),
                                        investigation_.working_roundoff());
-      noise = std::max(
-          {noise, 2 * std::min(error.max, Allowed(input, *exact)),
-           scale ? kScoreRoundoffs * roundoff * scale->max_abs_expected : 0});
+      const double floor = NoiseFloor(0, scale, roundoff).max;
+      noise = std::max({noise,
+                        2 * std::min(error.max, Allowed(input, *exact, floor)),
+                        kScoreRoundoffs * roundoff * scale});
     }
     return noise;
   }
@@ -356,37 +346,11 @@ class TieSearch {
     return finding;
   }
 
-  // Cells that the first selection that differs at all picks otherwise.
+  // Cells that the candidate's selections pick otherwise.
   [[nodiscard]] std::int64_t Differing() const {
-    for (const NamedTensor& pin : candidate_.pins) {
-      const Tensor* const other = FindTensor(reference_.pins, pin.name);
-      if (other == nullptr || other->shape() != pin.tensor.shape() ||
-          other->dtype() != pin.tensor.dtype())
-        continue;
-      std::int64_t differing = 0;
-      if (pin.tensor.dtype() == DType::kInt64) {
-        differing = DifferingIndices(other->As<std::int64_t>(),
-                                     pin.tensor.As<std::int64_t>());
-      } else if (const auto comparison =
-                     Compare(other->view(), pin.tensor.view(),
-                             {.atol = 0, .rtol = 0})) {
-        differing = comparison->mismatch_count;
-      }
-      if (differing > 0) return differing;
-    }
-    return flipped_;
-  }
-
-  // Indices of one that the other lacks, whatever their order.
-  static std::int64_t DifferingIndices(std::span<const std::int64_t> expected,
-                                       std::span<const std::int64_t> actual) {
-    std::vector<std::int64_t> a(expected.begin(), expected.end());
-    std::vector<std::int64_t> b(actual.begin(), actual.end());
-    std::ranges::sort(a);
-    std::ranges::sort(b);
-    std::vector<std::int64_t> missing;
-    std::ranges::set_difference(b, a, std::back_inserter(missing));
-    return std::ssize(missing);
+    const std::int64_t differing =
+        DifferingCells(reference_.pins, candidate_.pins);
+    return differing > 0 ? differing : flipped_;
   }
 
   const Investigation& investigation_;
