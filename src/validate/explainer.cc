@@ -138,7 +138,15 @@ void Explainer::Keep(CaseOutcome& outcome, const RunRequest& request,
   const std::int64_t bytes = BytesOf(request.inputs) +
                              BytesOf(outcome.expected) +
                              BytesOf(outcome.actual);
-  if (kept_bytes_ + bytes > most_kept_bytes_ && !kept_.empty()) {
+  const auto is_full = [&] { return kept_bytes_ + bytes > most_kept_bytes_; };
+  // What agrees makes room for what does not.
+  if (differs && is_full()) {
+    std::erase_if(kept_, [this](const Kept& kept) {
+      if (!kept.differs) kept_bytes_ -= kept.bytes;
+      return !kept.differs;
+    });
+  }
+  if (is_full() && !kept_.empty()) {
     if (differs) ++unexplained_;
     return;
   }
@@ -151,6 +159,7 @@ void Explainer::Keep(CaseOutcome& outcome, const RunRequest& request,
                    .actual = std::move(outcome.actual),
                    .contract_failures = ContractFailures(outcome.result),
                    .changed_inputs = outcome.changed_inputs},
+       .bytes = bytes,
        .differs = differs});
 }
 

@@ -48,6 +48,7 @@ class Explainer {
   struct Kept {
     std::size_t case_index;
     Subject subject;
+    std::int64_t bytes;
     bool differs;  // otherwise kept for its batch
   };
   void Keep(CaseOutcome& outcome, const RunRequest& request, bool differs);
