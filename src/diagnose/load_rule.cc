@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/backend.h"
+#include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "diagnose/local_errors.h"
 #include "diagnose/rules.h"

@@ -103,7 +103,7 @@ std::string FirstWrongValue(const Investigation& investigation,
       right = middle + 1;
     }
   }
-  return right < trace.size() ? trace[right].module : "";
+  return right < trace.size() ? NodeLabel(trace[right]) : "";
 }
 
 }  // namespace

@@ -33,9 +33,6 @@
 namespace parity {
 namespace {
 
-// Inputs and outputs that wait for their explanation.
-constexpr std::int64_t kMostKeptBytes = 1'000'000'000;
-
 std::int64_t BytesOf(const NamedTensors& tensors) {
   std::int64_t bytes = 0;
   for (const NamedTensor& entry : tensors)
@@ -143,8 +140,16 @@ Finding BeyondTheTie(const Finding& tie) {
 std::string AsDisagreement(const Investigation& investigation,
                            const Finding& finding) {
   double times = 0;
-  for (const ErrorBudget& budget : investigation.budgets())
+  bool is_known = false;
+  for (const ErrorBudget& budget : investigation.budgets()) {
     times = std::max(times, budget.TimesNoise());
+    is_known = is_known || budget.verdict == NoiseVerdict::kBeyond;
+  }
+  if (!is_known)
+    return std::format(
+        "passes the threshold; whether that is float noise could not be "
+        "measured: {}",
+        finding.message);
   return std::format("passes the threshold, but {:.0f} × above float noise: {}",
                      times, finding.message);
 }
@@ -152,8 +157,11 @@ std::string AsDisagreement(const Investigation& investigation,
 }  // namespace
 
 Explainer::Explainer(const ValidationOptions& options, const Model& model,
-                     LaboratoryOptions laboratory)
-    : options_(options), model_(model), lab_(std::move(laboratory)) {}
+                     LaboratoryOptions laboratory, std::int64_t most_kept_bytes)
+    : options_(options),
+      model_(model),
+      lab_(std::move(laboratory)),
+      most_kept_bytes_(most_kept_bytes) {}
 
 void Explainer::Add(CaseOutcome& outcome, const RunRequest& request) {
   bool differs = !outcome.result.contract_failures.empty();
@@ -192,7 +200,15 @@ void Explainer::Keep(CaseOutcome& outcome, const RunRequest& request,
   const std::int64_t bytes = BytesOf(request.inputs) +
                              BytesOf(outcome.expected) +
                              BytesOf(outcome.actual);
-  if (kept_bytes_ + bytes > kMostKeptBytes && !kept_.empty()) {
+  const auto is_full = [&] { return kept_bytes_ + bytes > most_kept_bytes_; };
+  // What agrees makes room for what does not.
+  if (differs && is_full()) {
+    std::erase_if(kept_, [this](const Kept& kept) {
+      if (!kept.differs) kept_bytes_ -= kept.bytes;
+      return !kept.differs;
+    });
+  }
+  if (is_full() && !kept_.empty()) {
     if (differs) ++unexplained_;
     return;
   }
@@ -205,6 +221,7 @@ void Explainer::Keep(CaseOutcome& outcome, const RunRequest& request,
                    .actual = std::move(outcome.actual),
                    .contract_failures = ContractFailures(outcome.result),
                    .changed_inputs = outcome.changed_inputs},
+       .bytes = bytes,
        .differs = differs});
 }
 
@@ -247,7 +264,7 @@ void Explainer::ExplainCases(ValidationResult& result) {
     result.notes.push_back(std::format(
         "{} more cases differ and were not explained: their tensors take more "
         "than {} MB",
-        unexplained_, kMostKeptBytes / 1'000'000));
+        unexplained_, most_kept_bytes_ / 1'000'000));
   }
 }
 
@@ -299,6 +316,7 @@ void Explainer::CheckBatches(ValidationResult& result) {
 
 // What a result has to explain although nothing was investigated.
 void Explainer::AddNotes(ValidationResult& result) const {
+  if (unexplained_ > 0 || result.error) return;
   double largest = 0;
   std::string nonfinite;
   for (const CaseResult& entry : result.cases) {
@@ -325,7 +343,12 @@ void Explainer::AddNotes(ValidationResult& result) const {
                     nonfinite));
   }
   for (const std::string& note : contract_notes_) add(Cause::kContract, note);
-  if (largest > 0 && result.verdict() == Verdict::kPassed) {
+  const bool explained =
+      std::ranges::any_of(result.findings, [](const Finding& finding) {
+        return finding.cause != Cause::kContract &&
+               finding.cause != Cause::kNonFinite;
+      });
+  if (largest > 0 && !explained && result.verdict() == Verdict::kPassed) {
     add(Cause::kRounding,
         std::format("nothing but rounding: the largest difference is {}",
                     Text(largest)));
