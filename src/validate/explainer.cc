@@ -20,7 +20,6 @@
 #include "diagnose/noise_model.h"
 #include "diagnose/rules.h"
 #include "graph/model.h"
-#include "parity/compare.h"
 #include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/tensor.h"

@@ -5,12 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "backend/backend.h"
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "graph/model.h"
+#include "parity/diagnosis.h"
+#include "parity/error.h"
 #include "parity/validation.h"
 #include "validate/case_runner.h"
 
