@@ -1,7 +1,6 @@
 #include "diagnose/diagnosis.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>

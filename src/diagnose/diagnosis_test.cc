@@ -3,14 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/backend.h"
-#include "diagnose/investigation.h"
-#include "diagnose/laboratory.h"
 #include "diagnose/testing/fake_case.h"
 #include "diagnose/testing/fake_sides.h"
 #include "parity/diagnosis.h"

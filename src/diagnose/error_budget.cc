@@ -1,7 +1,6 @@
 #include "diagnose/error_budget.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 

@@ -4,10 +4,8 @@
 #define PARITY_DIAGNOSE_INVESTIGATION_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backend/backend.h"

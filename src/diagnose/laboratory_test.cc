@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <string>
 
 #include "backend/backend.h"
 #include "diagnose/testing/fake_sides.h"

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <format>
 #include <string>
-#include <utility>
 
 #include "backend/backend.h"
 #include "diagnose/investigation.h"

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -12,7 +11,6 @@
 #include "graph/model.h"
 #include "parity/diagnosis.h"
 #include "parity/error.h"
-#include "parity/tensor.h"
 
 namespace parity {
 namespace {

@@ -1,7 +1,6 @@
 #include "diagnose/local_errors.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <format>
@@ -16,8 +15,6 @@
 #include "base/status_macros.h"
 #include "diagnose/error_budget.h"
 #include "diagnose/investigation.h"
-#include "diagnose/laboratory.h"
-#include "diagnose/module_path.h"
 #include "diagnose/noise_model.h"
 #include "diagnose/selection.h"
 #include "graph/model.h"

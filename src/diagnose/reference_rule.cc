@@ -5,12 +5,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "backend/backend.h"
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "diagnose/noise_model.h"
 #include "diagnose/rules.h"
+#include "graph/model.h"
 #include "parity/compare.h"
 #include "parity/diagnosis.h"
 #include "parity/dtype.h"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "diagnose/rules.h"
 #include "diagnose/testing/fake_case.h"

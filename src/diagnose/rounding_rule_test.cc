@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <optional>
+#include <string>
 
 #include "backend/backend.h"
 #include "diagnose/rules.h"

@@ -2,6 +2,7 @@
 #include <format>
 #include <optional>
 
+#include "backend/backend.h"
 #include "diagnose/investigation.h"
 #include "diagnose/local_errors.h"
 #include "diagnose/rules.h"

@@ -13,8 +13,6 @@
 #include "backend/backend.h"
 #include "diagnose/error_budget.h"
 #include "diagnose/investigation.h"
-#include "diagnose/laboratory.h"
-#include "diagnose/local_errors.h"
 #include "diagnose/noise_model.h"
 #include "diagnose/operator_kinds.h"
 #include "diagnose/pinned_selections.h"

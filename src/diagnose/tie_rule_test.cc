@@ -1,10 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "backend/backend.h"
 #include "diagnose/diagnosis.h"

@@ -23,7 +23,6 @@
 #include "diagnose/repro_folder.h"
 #include "diagnose/rules.h"
 #include "graph/model.h"
-#include "parity/compare.h"
 #include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/tensor.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,7 +16,6 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "base/status_macros.h"
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "graph/model.h"
