@@ -276,6 +276,13 @@ void Explainer::ExplainCase(Investigation& investigation, CaseResult& entry,
   const bool beyond = std::ranges::any_of(entry.outputs, IsBeyond) ||
                       !entry.contract_failures.empty();
   if (settled && (beyond || !passed)) return;
+  if (options_.explain == Explain::kNever) {
+    // The noise criterion's verdict needs no cause, but to know a tie.
+    const std::optional<Finding> tie =
+        beyond ? ExamineTies(investigation) : std::nullopt;
+    if (tie && !options_.strict_ties) Excuse(*tie, entry);
+    return;
+  }
   std::vector<Finding> findings =
       Diagnose(investigation, {.cases = Summarize(result.cases),
                                .window_bytes = options_.limits.memory_bytes / 4,
@@ -304,7 +311,7 @@ void Explainer::ExplainCase(Investigation& investigation, CaseResult& entry,
 void Explainer::CheckBatches(ValidationResult& result) {
   const bool settled = std::ranges::any_of(
       result.findings, [](const Finding& finding) { return finding.fails; });
-  if (settled) return;
+  if (settled || options_.explain == Explain::kNever) return;
   for (const Kept& kept : kept_) {
     std::optional<Finding> finding = ExamineBatch(lab_, model_, kept.subject);
     if (!finding) continue;
