@@ -27,6 +27,7 @@
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/validation.h"
+#include "validate/case_judgement.h"
 #include "validate/case_runner.h"
 
 namespace parity {
@@ -37,57 +38,6 @@ std::int64_t BytesOf(const NamedTensors& tensors) {
   for (const NamedTensor& entry : tensors)
     bytes += static_cast<std::int64_t>(entry.tensor.bytes().size());
   return bytes;
-}
-
-// Under the published rule a difference that passes is looked into only when it
-// is this many times the floor of the noise: the rounding of deep networks is a
-// few times that, and float64 takes ten times as long as the validation.
-constexpr double kSuspicious = 32;
-
-bool IsBeyond(const OutputResult& output) {
-  return !output.contract_failures.empty() || !output.budget ||
-         output.budget->verdict != NoiseVerdict::kWithin;
-}
-
-// As float64 has shown.
-bool IsFarBeyond(const OutputResult& output) {
-  return !output.excused_as_tie && output.budget &&
-         output.budget->verdict == NoiseVerdict::kBeyond;
-}
-
-// Before float64 was asked.
-bool IsSuspicious(const OutputResult& output) {
-  if (!IsBeyond(output) || output.criterion == Criterion::kNoise ||
-      !output.budget)
-    return IsBeyond(output);
-  const ErrorBudget& budget = *output.budget;
-  return !Within(budget.total, {.rms = kSuspicious * budget.noise_rms,
-                                .max = kSuspicious * budget.noise_max});
-}
-
-std::vector<CaseSummary> Summarize(const std::vector<CaseResult>& cases) {
-  std::vector<CaseSummary> summaries;
-  for (const CaseResult& entry : cases) {
-    // Below its threshold is not right yet.
-    CaseSummary summary{
-        .name = entry.name,
-        .input_shapes = {},
-        .passed =
-            entry.passed() && std::ranges::none_of(entry.outputs, IsFarBeyond)};
-    for (const InputDescription& input : entry.inputs)
-      summary.input_shapes.push_back(input.shape);
-    summaries.push_back(std::move(summary));
-  }
-  return summaries;
-}
-
-std::vector<std::string> ContractFailures(const CaseResult& entry) {
-  std::vector<std::string> failures = entry.contract_failures;
-  for (const OutputResult& output : entry.outputs) {
-    for (const std::string& failure : output.contract_failures)
-      failures.push_back(std::format("{}: {}", output.name, failure));
-  }
-  return failures;
 }
 
 // Smaller is more important: failures, then what is beyond noise although it
@@ -105,19 +55,6 @@ int Importance(const Finding& finding) {
       return 5;
     default:
       return 1;
-  }
-}
-
-// What a tie does not account for must still pass by itself.
-void Excuse(const Finding& tie, CaseResult& entry) {
-  for (OutputResult& output : entry.outputs) {
-    const auto found = std::ranges::find(tie.outputs, output.name);
-    if (found == tie.outputs.end()) continue;
-    const double residual =
-        tie.residuals[static_cast<std::size_t>(found - tie.outputs.begin())];
-    if (output.criterion == Criterion::kNoise ||
-        residual < output.tolerance.atol || residual == 0)
-      output.excused_as_tie = true;
   }
 }
 
