@@ -267,6 +267,7 @@ class Evaluation {
     }
     Run(frame);
     std::vector<at::Tensor> outputs;
+    outputs.reserve(frame.index.outputs.size());
     for (const std::string_view name : frame.index.outputs)
       outputs.push_back(Input(frame, std::string(name)));
     return outputs;
