@@ -132,6 +132,11 @@ std::optional<Finding> ExamineExport(const Investigation& investigation,
     finding.message += "; " + kind;
     finding.evidence.push_back({.name = "kind", .value = std::move(kind)});
   }
+  // A write through a view is what exporters lose most easily.
+  for (const std::string& input : investigation.subject().changed_inputs)
+    finding.evidence.push_back(
+        {.name = "input that the reference changes while it runs",
+         .value = input});
   for (std::size_t i = 0; i < investigation.budgets().size(); ++i) {
     const ErrorBudget& budget = investigation.budgets()[i];
     if (!budget.exported) continue;
