@@ -4,17 +4,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "backend/backend.h"
 #include "diagnose/investigation.h"
+#include "diagnose/laboratory.h"
 #include "diagnose/rules.h"
 #include "diagnose/testing/fake_case.h"
 #include "diagnose/testing/fake_sides.h"
 #include "graph/model.h"
 #include "parity/diagnosis.h"
+#include "parity/dtype.h"
+#include "parity/error.h"
 #include "parity/tensor.h"
 
 namespace parity {
@@ -116,6 +121,40 @@ TEST(InputRuleTest, AGraphThatIsWrongInAnotherWayIsNotExplainedByItsInputs) {
     return result;
   };
   EXPECT_EQ(InputMessage(graph), "");
+}
+
+// A reference that takes pictures of one dtype and layout only.
+Finding Refusal(const Tensor& picture, DType dtype, std::int64_t channels) {
+  FakeSides sides{.network = Weighted(), .graph = Weighted()};
+  sides.run_error = [=](const LoadRequest& load,
+                        const RunRequest& request) -> std::optional<Error> {
+    const Tensor& given = request.inputs[0].tensor;
+    if (load.kind != ModelKind::kTorchScript ||
+        (given.dtype() == dtype && given.shape()[1] == channels))
+      return std::nullopt;
+    return Error{.code = ErrorCode::kBackend, .message = "expected another"};
+  };
+  Laboratory lab(sides.Options());
+  return ExamineRefusal(
+      lab, {.code = ErrorCode::kBackend, .message = "expected another"}, "case",
+      {.inputs = {{.name = "image", .tensor = picture}}}, {});
+}
+
+TEST(RefusalTest, APictureOfBytesWithChannelsLastIsRecognised) {
+  const Tensor bytes = *Tensor::Allocate(DType::kUInt8, {1, 4, 4, 3});
+  const Finding finding = Refusal(bytes, DType::kFloat32, 3);
+  EXPECT_EQ(finding.cause, Cause::kInput);
+  EXPECT_EQ(finding.confidence, Confidence::kLikely);
+  EXPECT_FALSE(finding.fails);
+  EXPECT_THAT(finding.message, HasSubstr("channels first (for bytes, NHWC)"));
+}
+
+TEST(RefusalTest, WhatNoOtherFormHelpsIsSaidAsItIs) {
+  const Tensor bytes = *Tensor::Allocate(DType::kUInt8, {1, 4, 4, 3});
+  const Finding finding = Refusal(bytes, DType::kInt64, 3);
+  EXPECT_EQ(finding.cause, Cause::kInput);
+  EXPECT_THAT(finding.message,
+              HasSubstr("does not take these inputs: expected another"));
 }
 
 class ExportRuleTest : public ::testing::Test {

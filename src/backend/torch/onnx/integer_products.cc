@@ -30,7 +30,7 @@ at::Tensor ToInt32(const at::Tensor& value) {
 
 // One number for each row (of a matrix on the left) or column (on the right).
 at::Tensor AlongMatrix(const at::Tensor& values, bool rows) {
-  const at::Tensor wide = values.to(at::kDouble);
+  at::Tensor wide = values.to(at::kDouble);
   if (wide.numel() == 1) return wide.reshape({});
   if (wide.dim() == 1) return wide.unsqueeze(rows ? 1 : 0);
   return wide;

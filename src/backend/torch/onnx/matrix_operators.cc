@@ -49,6 +49,7 @@ std::vector<at::Tensor> Gemm(const OperatorContext& context) {
 
 std::vector<at::Tensor> Einsum(const OperatorContext& context) {
   std::vector<at::Tensor> operands;
+  operands.reserve(context.input_count());
   for (std::size_t i = 0; i < context.input_count(); ++i)
     operands.push_back(Widened(context.Input(i)));
   return {at::einsum(context.String("equation", ""), operands)
