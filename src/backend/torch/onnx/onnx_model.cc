@@ -46,6 +46,7 @@ Result<OnnxModel> OnnxModel::Open(const std::string& path,
   for (const ValueInfo& input : model.graph.RequiredInputs())
     inputs.push_back(input.name);
   std::vector<std::string> outputs;
+  outputs.reserve(model.graph.outputs.size());
   for (const ValueInfo& output : model.graph.outputs)
     outputs.push_back(output.name);
 

@@ -192,7 +192,7 @@ TEST_F(OperatorFormsTest, SlicesBackwardsFromBeyondTheEnd) {
 
 TEST_F(OperatorFormsTest, PadsCutOffWhenNegative) {
   const Tensor x = Floats({0, 1, 2});
-  const auto pad = [&](const char* mode, Longs64 pads) {
+  const auto pad = [&](const char* mode, const Longs64& pads) {
     return One(Evaluate(19, "Pad", {x, Longs(pads)},
                         {{.name = "mode", .value = std::string(mode)}}));
   };
