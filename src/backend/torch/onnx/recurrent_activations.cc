@@ -31,7 +31,7 @@ at::Tensor Softplus(const at::Tensor& x) {
 
 // By name in lower case: exporters disagree about capitals.
 const std::map<std::string, Definition>& Definitions() {
-  static const std::map<std::string, Definition> kDefinitions = {
+  static const std::map<std::string, Definition> definitions = {
       {"relu", {[](const at::Tensor& x, double, double) { return x.relu(); }}},
       {"tanh", {[](const at::Tensor& x, double, double) { return x.tanh(); }}},
       {"sigmoid",
@@ -69,7 +69,7 @@ const std::map<std::string, Definition>& Definitions() {
         },
         1}},
   };
-  return kDefinitions;
+  return definitions;
 }
 
 Definition Find(std::string name) {
