@@ -75,6 +75,22 @@ void ResizeInto(const TaskRunner& runner, const at::Tensor& half,
                });
 }
 
+// Values that the published network joins and resizes at once, and that are put
+// straight into the frames here: a trace of it has them.
+void TraceJoined(const CoarseMatte& coarse, const at::Tensor& half,
+                 const at::Tensor& full) {
+  if (!IsTracing()) return;
+  constexpr const char* kJoined = "aten::cat";
+  constexpr const char* kResized = "aten::upsample_bilinear2d";
+  constexpr std::int64_t kImageChannels = 6;
+  TraceValue(kJoined, full);
+  (void)at::cat({coarse.hidden, coarse.alpha, coarse.foreground}, 1);
+  TraceValue(kResized, half.narrow(1, 0, half.size(1) - kImageChannels));
+  TraceValue(kResized,
+             half.narrow(1, half.size(1) - kImageChannels, kImageChannels));
+  TraceValue(kJoined, half);
+}
+
 Frames MakeFrames(const TaskRunner& runner, const Margins& margins,
                   const at::Tensor& src, const at::Tensor& bgr,
                   const CoarseMatte& coarse) {
@@ -99,6 +115,7 @@ Frames MakeFrames(const TaskRunner& runner, const Margins& margins,
     ResizeInto(runner, half, channel, part);
     channel += part.size(1);
   }
+  TraceJoined(coarse, half, full);
   return frames;
 }
 
