@@ -117,7 +117,7 @@ class Investigation {
 };
 
 // Of the coarsest floating type among the graph's initializers, declared values
-// and casts; 0 when there is none.
+// and casts that more is computed with; 0 when there is none.
 [[nodiscard]] double WorkingRoundoff(const Graph& graph);
 
 // "2.38e-07"
