@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <format>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <print>
 #include <set>
@@ -30,13 +31,14 @@ namespace {
 
 constexpr std::string_view kUsage =
     "mutation_run [--seeds N] [--benign N] [--subject NAME]… [--kinds A,B]\n"
-    "             [--json FILE]\n"
+    "             [--json FILE] [--keep FOLDER]\n"
     "  --seeds N     different faults of each kind in each subject (default "
     "6)\n"
     "  --benign N    benign forms, spread over the subjects (default 100)\n"
     "  --subject     one of several subjects (default: all)\n"
     "  --kinds       kinds of faults, with commas (default: all)\n"
     "  --json FILE   write every trial\n"
+    "  --keep FOLDER keep the models that were missed, not located or alarmed\n"
     "Exit code 1: a goal was missed; 2: the run itself failed.\n";
 
 struct RunOptions {
@@ -45,6 +47,7 @@ struct RunOptions {
   std::vector<std::string> subjects = {};  // empty: all
   std::set<FaultKind> kinds = {std::begin(kFaultKinds), std::end(kFaultKinds)};
   std::filesystem::path json = {};
+  std::filesystem::path keep = {};
 };
 
 // A folder of its own, removed with the object.
@@ -111,6 +114,8 @@ Result<RunOptions> ParseOptions(const std::vector<std::string_view>& words) {
       PARITY_ASSIGN_OR_RETURN(options.kinds, ParseKinds(value));
     } else if (flag == "--json") {
       options.json = value;
+    } else if (flag == "--keep") {
+      options.keep = value;
     } else {
       return Fail(ErrorCode::kInvalidArgument,
                   std::format("no flag '{}'", flag));
@@ -129,67 +134,99 @@ void ShowMutant(const MutantRecord& mutant) {
                mutant.description);
 }
 
-// Different faults of one kind: a seed that gives one again is passed over.
-Status RunMutants(const MutationSubject& subject, const TrialRunner& runner,
-                  FaultKind kind, std::uint64_t count, MutationTally& tally) {
-  std::set<std::string> known;
-  const std::uint64_t most_seeds = 4 * count;
-  for (std::uint64_t seed = 0; seed < most_seeds && known.size() < count;
-       ++seed) {
-    const Result<PlantedFault> fault = PlantFault(subject.model, kind, seed);
-    // Some graphs have no place for some kinds.
-    if (!fault && fault.error().code == ErrorCode::kNotFound) break;
-    PARITY_RETURN_IF_ERROR(fault);
-    if (!known.insert(fault->way + fault->description).second) continue;
-    PARITY_ASSIGN_OR_RETURN(MutantRecord record,
-                            runner.RunMutant(*fault, kind, seed));
-    ShowMutant(record);
-    tally.mutants.push_back(std::move(record));
-  }
-  return {};
+void ShowBenign(const BenignRecord& benign) {
+  std::println(stderr, "{} {}: {} ({:.1f} s)", benign.subject, benign.form,
+               benign.alarm ? "ALARM, " + benign.reason : "passed",
+               benign.seconds);
 }
 
-Status RunBenign(const MutationSubject& subject, const TrialRunner& runner,
-                 std::uint64_t count, MutationTally& tally) {
-  std::uint64_t done = 0;
-  for (std::size_t i = 0; i < subject.benign.size() && done < count; ++i) {
-    const BenignForm& form = subject.benign[i];
-    Result<BenignRecord> record = runner.RunBenign(form);
-    if (!record && record.error().code == ErrorCode::kNotFound) continue;
-    PARITY_RETURN_IF_ERROR(record);
-    std::println(stderr, "{} {}: {} ({:.1f} s)", subject.name, form.name,
-                 record->alarm ? "ALARM, " + record->reason : "passed",
-                 record->seconds);
-    tally.benign.push_back(*std::move(record));
-    ++done;
-  }
-  return {};
-}
+class MutationRun {
+ public:
+  explicit MutationRun(const RunOptions& options) : options_(options) {}
 
-Result<MutationTally> RunAll(const RunOptions& options) {
-  const WorkFolder folder;
-  MutationTally tally;
-  std::uint64_t benign_left = options.benign;
-  for (std::size_t i = 0; i < options.subjects.size(); ++i) {
-    PARITY_ASSIGN_OR_RETURN(const MutationSubject subject,
-                            MakeSubject(options.subjects[i], folder.path()));
-    PARITY_ASSIGN_OR_RETURN(const TrialRunner runner,
-                            TrialRunner::Open(subject, folder.path()));
-    for (const FaultKind kind : options.kinds)
+  [[nodiscard]] Result<MutationTally> RunAll() {
+    std::vector<MutationSubject> subjects;
+    std::size_t forms = 0;
+    for (const std::string& name : options_.subjects) {
+      PARITY_ASSIGN_OR_RETURN(MutationSubject subject,
+                              MakeSubject(name, folder_.path()));
+      forms += subject.benign.size();
+      subjects.push_back(std::move(subject));
+    }
+    for (const MutationSubject& subject : subjects) {
+      PARITY_ASSIGN_OR_RETURN(const TrialRunner runner,
+                              TrialRunner::Open(subject, folder_.path()));
+      for (const FaultKind kind : options_.kinds)
+        PARITY_RETURN_IF_ERROR(RunMutants(subject, runner, kind));
+      // By how many forms a subject has; what it cannot take is left to those
+      // after it.
+      const std::size_t left = options_.benign - tally_.benign.size();
       PARITY_RETURN_IF_ERROR(
-          RunMutants(subject, runner, kind, options.seeds, tally));
-    // What a subject cannot take is left to those after it.
-    const std::uint64_t share = benign_left / (options.subjects.size() - i);
-    const std::size_t before = tally.benign.size();
-    PARITY_RETURN_IF_ERROR(RunBenign(subject, runner, share, tally));
-    benign_left -= tally.benign.size() - before;
+          RunBenign(subject, runner, left * subject.benign.size() / forms));
+      forms -= subject.benign.size();
+    }
+    return std::move(tally_);
   }
-  return tally;
-}
+
+ private:
+  // Different faults of one kind: a seed that gives one again is passed over.
+  [[nodiscard]] Status RunMutants(const MutationSubject& subject,
+                                  const TrialRunner& runner, FaultKind kind) {
+    std::set<std::string> known;
+    const std::uint64_t most_seeds = 4 * options_.seeds;
+    for (std::uint64_t seed = 0;
+         seed < most_seeds && known.size() < options_.seeds; ++seed) {
+      const Result<PlantedFault> fault = PlantFault(subject.model, kind, seed);
+      // Some graphs have no place for some kinds.
+      if (!fault && fault.error().code == ErrorCode::kNotFound) break;
+      PARITY_RETURN_IF_ERROR(fault);
+      if (!known.insert(fault->way + fault->description).second) continue;
+      PARITY_ASSIGN_OR_RETURN(MutantRecord record,
+                              runner.RunMutant(*fault, kind, seed));
+      ShowMutant(record);
+      if (IsFailure(record))
+        Keep(runner, std::format("{} {} {}", subject.name, Name(kind), seed));
+      tally_.mutants.push_back(std::move(record));
+    }
+    return {};
+  }
+
+  // Spread over all forms.
+  [[nodiscard]] Status RunBenign(const MutationSubject& subject,
+                                 const TrialRunner& runner, std::size_t count) {
+    const std::size_t size = subject.benign.size();
+    for (std::size_t i = 0; i < size; ++i) {
+      if ((i + 1) * count / size == i * count / size) continue;
+      Result<BenignRecord> record = runner.RunBenign(subject.benign[i]);
+      if (!record && record.error().code == ErrorCode::kNotFound) continue;
+      PARITY_RETURN_IF_ERROR(record);
+      ShowBenign(*record);
+      if (record->alarm)
+        Keep(runner, std::format("{} {}", subject.name, record->form));
+      tally_.benign.push_back(*std::move(record));
+    }
+    return {};
+  }
+
+  // The model of the last trial.
+  void Keep(const TrialRunner& runner, const std::string& name) const {
+    if (options_.keep.empty()) return;
+    std::error_code ignored;
+    std::filesystem::create_directories(options_.keep, ignored);
+    std::filesystem::copy_file(
+        runner.model(), options_.keep / (name + ".onnx"),
+        std::filesystem::copy_options::overwrite_existing, ignored);
+  }
+
+  const RunOptions& options_;
+  WorkFolder folder_;
+  MutationTally tally_;
+};
 
 Result<bool> Run(const std::vector<std::string_view>& words) {
   PARITY_ASSIGN_OR_RETURN(const RunOptions options, ParseOptions(words));
-  PARITY_ASSIGN_OR_RETURN(const MutationTally tally, RunAll(options));
+  PARITY_ASSIGN_OR_RETURN(const MutationTally tally,
+                          MutationRun(options).RunAll());
   std::print("{}{}", tally.DescribeFailures(), tally.Describe());
   if (!options.json.empty()) {
     std::ofstream file(options.json);

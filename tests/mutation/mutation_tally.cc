@@ -144,6 +144,11 @@ Json ToRecord(const MutantRecord& mutant) {
 
 }  // namespace
 
+bool IsFailure(const MutantRecord& mutant) {
+  if (EffectOf(mutant.effect) == Effect::kEquivalent) return mutant.detected;
+  return !mutant.detected || mutant.location >= Location::kWrong;
+}
+
 std::string MutationTally::Describe() const {
   TextTable table({"kind", "mutants", "equivalent", "faint", "visible",
                    "detected", "missed faint", "missed visible", "exact",
@@ -163,17 +168,13 @@ std::string MutationTally::Describe() const {
 std::string MutationTally::DescribeFailures() const {
   std::string text;
   for (const MutantRecord& mutant : mutants) {
+    if (!IsFailure(mutant)) continue;
     const Effect effect = EffectOf(mutant.effect);
-    const bool is_missed = effect != Effect::kEquivalent && !mutant.detected;
-    const bool is_lost = effect != Effect::kEquivalent && mutant.detected &&
-                         mutant.location >= Location::kWrong;
-    const bool is_surprise = effect == Effect::kEquivalent && mutant.detected;
-    if (!is_missed && !is_lost && !is_surprise) continue;
     text +=
         std::format("{}: {} {} seed {}, effect {:.1e} ({}): {}\n  {}{}\n",
-                    is_missed ? "missed"
-                    : is_lost ? "not located"
-                              : "equivalent, but failed",
+                    !mutant.detected                ? "missed"
+                    : effect == Effect::kEquivalent ? "equivalent, but failed"
+                                                    : "not located",
                     mutant.subject, Name(mutant.kind), mutant.seed,
                     mutant.effect, Name(effect), mutant.description,
                     mutant.cause.empty() ? "no finding" : mutant.cause + ": ",

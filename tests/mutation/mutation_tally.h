@@ -9,6 +9,9 @@
 
 namespace parity {
 
+// Missed, not located, or failed although it is equivalent.
+[[nodiscard]] bool IsFailure(const MutantRecord& mutant);
+
 struct MutationTally {
   std::vector<MutantRecord> mutants;
   std::vector<BenignRecord> benign;

@@ -74,6 +74,9 @@ class TrialRunner {
   [[nodiscard]] static Result<TrialRunner> Open(
       const MutationSubject& subject, const std::filesystem::path& folder);
 
+  // The file that the last trial was about.
+  [[nodiscard]] const std::filesystem::path& model() const { return model_; }
+
   // Of a fault planted in the subject's model. Errors: those of Validate().
   [[nodiscard]] Result<MutantRecord> RunMutant(const PlantedFault& fault,
                                                FaultKind kind,
