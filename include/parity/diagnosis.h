@@ -89,9 +89,12 @@ struct Finding {
   std::string message;  // one line for the user
   std::string case_name;
   std::vector<std::string> outputs;  // that show it
-  std::string node;                  // of the ONNX graph; empty: none
-  std::string op;                    // its operator
-  std::string module;                // "backbone.layer1.0.conv1"
+  // kTie: of each of `outputs`, the largest difference where the selection is
+  // of no consequence.
+  std::vector<double> residuals = {};
+  std::string node;    // of the ONNX graph; empty: none
+  std::string op;      // its operator
+  std::string module;  // "backbone.layer1.0.conv1"
   std::vector<Evidence> evidence;
   bool fails = true;  // false: a note on what may be let go
 };

@@ -17,6 +17,7 @@
 #include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
+#include "tensor/value_sketch.h"
 
 namespace parity {
 namespace {
@@ -128,6 +129,19 @@ std::optional<NamedTensors> Apply(const Convention& convention,
   return changed;
 }
 
+// Equal but for float32 rounding, pair by pair in order.
+bool Resemble(const NamedTensors& expected, const NamedTensors& actual) {
+  constexpr double kClose = 1e-4;
+  if (actual.empty() || expected.size() != actual.size()) return false;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i].tensor.shape() != actual[i].tensor.shape() ||
+        RelativeDistance(SketchOf(expected[i].tensor.view()),
+                         SketchOf(actual[i].tensor.view())) > kClose)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<Finding> ExamineInputs(const Investigation& investigation) {
@@ -158,6 +172,35 @@ std::optional<Finding> ExamineInputs(const Investigation& investigation) {
     return finding;
   }
   return std::nullopt;
+}
+
+Finding ExamineRefusal(Laboratory& lab, const Error& error,
+                       const std::string& name, const RunRequest& request,
+                       const NamedTensors& actual) {
+  Finding finding;
+  finding.cause = Cause::kInput;
+  finding.confidence = Confidence::kLikely;
+  finding.case_name = name;
+  finding.fails = false;
+  finding.message = std::format("the reference does not take these inputs: {}",
+                                error.message);
+  for (const Convention& convention : Conventions()) {
+    const std::optional<NamedTensors> changed =
+        Apply(convention, request.inputs);
+    if (!changed) continue;
+    const auto run = lab.Reference({.inputs = *changed});
+    if (!run) continue;
+    finding.message = std::format(
+        "the graph takes its inputs in another form than the reference, which "
+        "runs when it is fed {}",
+        convention.description);
+    if (Resemble(run->outputs, actual)) {
+      finding.confidence = Confidence::kCertain;
+      finding.message += " and then gives the candidate's outputs";
+    }
+    break;
+  }
+  return finding;
 }
 
 }  // namespace parity

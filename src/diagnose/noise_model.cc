@@ -27,7 +27,7 @@ struct FloorFactors {
   double max;
 };
 FloorFactors FactorsFor(double roundoff) {
-  if (roundoff > 1e-5) return {.rms = 4, .max = 32};     // 16 bits
+  if (roundoff > 1e-5) return {.rms = 16, .max = 64};    // 16 bits
   if (roundoff > 1e-10) return {.rms = 32, .max = 512};  // float32
   return {.rms = 4096, .max = 65536};                    // float64
 }

@@ -136,8 +136,10 @@ std::optional<Finding> ExamineReference(const Investigation& investigation) {
   const std::vector<Leg> guilty = investigation.GuiltyLegs();
   const bool off = std::ranges::contains(guilty, Leg::kReference);
   if (!off && investigation.reference64() != nullptr) return std::nullopt;
-  if (auto finding = ExamineRepeatability(investigation)) return finding;
+  // Kernels first: those that read what they did not write differ from run to
+  // run, too.
   if (auto finding = ExamineKernels(investigation)) return finding;
+  if (auto finding = ExamineRepeatability(investigation)) return finding;
   if (!off) return std::nullopt;
   Finding finding = investigation.MakeFinding(
       Cause::kReference, Confidence::kLikely,

@@ -27,6 +27,13 @@ namespace parity {
 [[nodiscard]] std::optional<Finding> ExamineInputs(
     const Investigation& investigation);
 
+// The reference raised `error` on the inputs of case `name`: whether it takes
+// them in another form, and then gives the candidate's outputs.
+[[nodiscard]] Finding ExamineRefusal(Laboratory& lab, const Error& error,
+                                     const std::string& name,
+                                     const RunRequest& request,
+                                     const NamedTensors& actual);
+
 // Selections between scores that are equal within noise came out differently;
 // with the selection pinned everything agrees.
 [[nodiscard]] std::optional<Finding> ExamineTies(

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <format>
+#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -17,6 +18,7 @@
 #include "diagnose/operator_kinds.h"
 #include "diagnose/rules.h"
 #include "diagnose/selection.h"
+#include "diagnose/selection_kinds.h"
 #include "graph/model.h"
 #include "parity/compare.h"
 #include "parity/diagnosis.h"
@@ -242,7 +244,6 @@ class TieSearch {
   bool FlipsAreTies() {
     return std::ranges::all_of(nodes_, [this](const Node* node) {
       const double noise = ScoreNoise(*node);
-      noise_ = std::max(noise_, noise);
       return IsTie(*node, candidate_, noise) && IsTie(*node, reference_, noise);
     });
   }
@@ -263,49 +264,53 @@ class TieSearch {
     if (check.flipped == 0) return true;
     flipped_ += check.flipped;
     gap_ = std::max(gap_, check.gap);
+    noise_ = std::max(noise_, noise);
     if (node_.empty()) node_ = NodeLabel(node);
     return check.is_tie;
   }
 
-  // The largest difference where the two selections give the same in float64.
-  [[nodiscard]] double MaxOutside(std::int64_t& affected) const {
-    double largest = 0;
+  // What is left of the difference of output `i` where the two selections give
+  // the same in float64.
+  struct Residual {
+    double max = 0;
+    std::int64_t affected = 0;  // elements that depend on the selection
+  };
+  [[nodiscard]] Residual ResidualOf(std::size_t i) const {
     const Subject& subject = investigation_.subject();
-    for (std::size_t i = 0; i < subject.actual.size(); ++i) {
-      const Tensor* const mine =
-          FindTensor(candidate_.outputs, subject.actual[i].name);
-      const Tensor* const theirs =
-          FindTensor(reference_.outputs, subject.actual[i].name);
-      const Tensor& expected = subject.expected[i].tensor;
-      const Tensor& actual = subject.actual[i].tensor;
-      if (mine == nullptr || theirs == nullptr ||
-          mine->dtype() != DType::kFloat64 ||
-          theirs->dtype() != DType::kFloat64 ||
-          expected.dtype() != DType::kFloat32 ||
-          actual.dtype() != DType::kFloat32 ||
-          mine->shape() != expected.shape() ||
-          theirs->shape() != expected.shape())
-        continue;
-      const auto a = mine->As<double>();
-      const auto b = theirs->As<double>();
-      const auto x = expected.As<float>();
-      const auto y = actual.As<float>();
-      const double noise = investigation_.budgets()[i].noise_max;
-      for (std::size_t j = 0; j < a.size(); ++j) {
-        if (std::abs(a[j] - b[j]) > noise) {
-          ++affected;
-        } else {
-          largest = std::max(largest, std::abs(static_cast<double>(x[j]) -
-                                               static_cast<double>(y[j])));
-        }
+    const std::string& name = subject.actual[i].name;
+    const Tensor* const mine = FindTensor(candidate_.outputs, name);
+    const Tensor* const theirs = FindTensor(reference_.outputs, name);
+    if (mine == nullptr || theirs == nullptr)
+      return {.max = std::numeric_limits<double>::infinity()};
+    const std::vector<double> a = ElementsAsDoubles(*mine);
+    const std::vector<double> b = ElementsAsDoubles(*theirs);
+    const std::vector<double> x = ElementsAsDoubles(subject.expected[i].tensor);
+    const std::vector<double> y = ElementsAsDoubles(subject.actual[i].tensor);
+    // The two are the same float64 computation but for the selection.
+    const double same = 1e-6 * investigation_.budgets()[i].noise_max;
+    Residual residual;
+    for (std::size_t j = 0;
+         j < std::min({a.size(), b.size(), x.size(), y.size()}); ++j) {
+      // Written so that NaN counts as moved by the selection only when it is.
+      if (std::abs(a[j] - b[j]) > same) {
+        ++residual.affected;
+      } else if (x[j] != y[j] && !(std::isnan(x[j]) && std::isnan(y[j]))) {
+        residual.max = std::max(residual.max, std::abs(x[j] - y[j]));
       }
     }
-    return largest;
+    return residual;
   }
 
   [[nodiscard]] Finding Describe() const {
     std::int64_t affected = 0;
-    const double outside = MaxOutside(affected);
+    double outside = 0;
+    std::vector<double> residuals;
+    for (std::size_t i = 0; i < investigation_.subject().actual.size(); ++i) {
+      const Residual residual = ResidualOf(i);
+      affected += residual.affected;
+      outside = std::max(outside, residual.max);
+      residuals.push_back(residual.max);
+    }
     Finding finding = investigation_.MakeFinding(
         Cause::kTie, Confidence::kCertain,
         std::format(
@@ -314,6 +319,10 @@ class TieSearch {
             "outside them the largest difference is {}",
             Differing(), affected, Text(outside)));
     finding.fails = false;
+    finding.outputs.clear();
+    for (const NamedTensor& output : investigation_.subject().actual)
+      finding.outputs.push_back(output.name);
+    finding.residuals = std::move(residuals);
     if (!node_.empty()) investigation_.Locate(finding, node_);
     finding.evidence = {
         {.name = "cells selected otherwise than by the reference",

@@ -123,8 +123,7 @@ Result<CaseOutcome> CompareRuns(const CaseContext& context,
   const OutputPairing pairing =
       PairOutputs(NamesOf(expected.outputs), NamesOf(actual.outputs));
   outcome.result.contract_failures = pairing.failures;
-  outcome.notes.insert(outcome.notes.end(), pairing.notes.begin(),
-                       pairing.notes.end());
+  outcome.contract_notes = pairing.notes;
   std::ranges::move(
       CheckDeclaredShapes(context.contract, request.inputs, actual.outputs),
       std::back_inserter(outcome.result.contract_failures));

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kMostVariations = 32;
 constexpr std::size_t kMostBatches = 4;
-constexpr std::size_t kMostSizes = 14;
+constexpr std::size_t kMostSizes = 15;
 constexpr std::size_t kMostIntegers = 6;
 constexpr std::int64_t kMostGrowth = 4;
 constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
@@ -146,8 +146,12 @@ void PlanSizes(const NamedTensors& inputs, const std::vector<AxisGroup>& groups,
   std::size_t count = 0;
   if (const auto picture = PictureAxes(inputs, joined)) {
     const auto& [height, width] = *picture;
-    for (const auto& [h, w] :
-         {std::pair<std::int64_t, std::int64_t>{3, 12}, {2, 2}, {17, 5}}) {
+    // Resized to a power of two, 14 and 28 are where a scale that was rounded
+    // in float32 reads the neighbour of a pixel: (64 / 28) · 28 / 64 < 1.
+    for (const auto& [h, w] : {std::pair<std::int64_t, std::int64_t>{3, 12},
+                               {2, 2},
+                               {17, 5},
+                               {14, 28}}) {
       if (height == width && h != w) continue;
       count += planner.AddShapes(VariationKind::kSize,
                                  std::format("size {}x{}", h, w),

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <format>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <ratio>
@@ -18,6 +19,8 @@
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "diagnose/noise_model.h"
+#include "diagnose/repro.h"
+#include "diagnose/repro_folder.h"
 #include "diagnose/rules.h"
 #include "graph/model.h"
 #include "parity/compare.h"
@@ -81,6 +84,51 @@ std::vector<std::string> ContractFailures(const CaseResult& entry) {
   return failures;
 }
 
+// Smaller is more important: failures, then what is beyond noise although it
+// passes, then what is let go, the more surprising first.
+int Importance(const Finding& finding) {
+  if (finding.fails) return 0;
+  switch (finding.cause) {
+    case Cause::kTie:
+      return 2;
+    case Cause::kNonFinite:
+      return 3;
+    case Cause::kContract:
+      return 4;
+    case Cause::kRounding:
+      return 5;
+    default:
+      return 1;
+  }
+}
+
+// What a tie does not account for must still pass by itself.
+void Excuse(const Finding& tie, CaseResult& entry) {
+  for (OutputResult& output : entry.outputs) {
+    const auto found = std::ranges::find(tie.outputs, output.name);
+    if (found == tie.outputs.end()) continue;
+    const double residual =
+        tie.residuals[static_cast<std::size_t>(found - tie.outputs.begin())];
+    if (output.criterion == Criterion::kNoise ||
+        residual < output.tolerance.atol || residual == 0)
+      output.excused_as_tie = true;
+  }
+}
+
+// For what is left of a case after a tie was excused.
+Finding BeyondTheTie(const Finding& tie) {
+  Finding finding;
+  finding.cause = Cause::kRounding;
+  finding.confidence = Confidence::kCertain;
+  finding.case_name = tie.case_name;
+  finding.message = std::format(
+      "fails the threshold by rounding alone: outside a selection between "
+      "equal "
+      "scores the largest difference is {}",
+      Text(std::ranges::max(tie.residuals)));
+  return finding;
+}
+
 // What a finding says of a case that passed its tolerance.
 std::string AsDisagreement(const Investigation& investigation,
                            const Finding& finding) {
@@ -114,6 +162,10 @@ void Explainer::Add(CaseOutcome& outcome, const RunRequest& request) {
       options_.criterion == Criterion::kNoise) {
     differs = differs || options_.explain == Explain::kAlways;
     Keep(outcome, request, differs);
+  }
+  for (const std::string& note : outcome.contract_notes) {
+    if (!std::ranges::contains(contract_notes_, note))
+      contract_notes_.push_back(note);
   }
   ++case_count_;
 }
@@ -154,7 +206,7 @@ void Explainer::Explain(ValidationResult& result) {
     CheckBatches(result);
     AddNotes(result);
   }
-  std::ranges::stable_sort(result.findings, std::greater<>(), &Finding::fails);
+  std::ranges::stable_sort(result.findings, std::less<>(), Importance);
   result.explain_ms = std::chrono::duration<double, std::milli>(
                           std::chrono::steady_clock::now() - start)
                           .count();
@@ -203,9 +255,7 @@ void Explainer::ExplainCase(Investigation& investigation, CaseResult& entry,
                                .window_bytes = options_.limits.memory_bytes / 4,
                                .strict_ties = options_.strict_ties});
   for (Finding& finding : findings) {
-    if (finding.cause == Cause::kTie && !finding.fails) {
-      for (OutputResult& output : entry.outputs) output.excused_as_tie = true;
-    }
+    if (finding.cause == Cause::kTie && !finding.fails) Excuse(finding, entry);
     if (passed && finding.fails) {
       finding.message = AsDisagreement(investigation, finding);
       finding.fails = false;
@@ -218,8 +268,10 @@ void Explainer::ExplainCase(Investigation& investigation, CaseResult& entry,
           return other.cause == finding.cause && !finding.fails &&
                  !other.fails && other.node == finding.node;
         });
-    if (known == result.findings.end())
-      result.findings.push_back(std::move(finding));
+    if (known != result.findings.end()) continue;
+    if (finding.cause == Cause::kTie && !finding.fails && !entry.passed())
+      result.findings.push_back(BeyondTheTie(finding));
+    result.findings.push_back(std::move(finding));
   }
 }
 
@@ -235,9 +287,8 @@ void Explainer::CheckBatches(ValidationResult& result) {
   }
 }
 
-// What a passing result has to explain although nothing was investigated.
+// What a result has to explain although nothing was investigated.
 void Explainer::AddNotes(ValidationResult& result) const {
-  if (!result.findings.empty()) return;
   double largest = 0;
   std::string nonfinite;
   for (const CaseResult& entry : result.cases) {
@@ -249,26 +300,74 @@ void Explainer::AddNotes(ValidationResult& result) const {
         nonfinite = std::format("{} (case {})", output.name, entry.name);
     }
   }
-  Finding finding;
-  finding.confidence = Confidence::kCertain;
-  finding.fails = false;
+  const auto add = [&](Cause cause, std::string message) {
+    if (std::ranges::contains(result.findings, cause, &Finding::cause)) return;
+    Finding finding;
+    finding.cause = cause;
+    finding.confidence = Confidence::kCertain;
+    finding.message = std::move(message);
+    finding.fails = false;
+    result.findings.push_back(std::move(finding));
+  };
   if (!nonfinite.empty()) {
-    finding.cause = Cause::kNonFinite;
-    finding.message = std::format(
-        "NaN or infinity on both sides, at the same places: {}", nonfinite);
-  } else if (largest > 0) {
-    finding.cause = Cause::kRounding;
-    finding.message = std::format(
-        "nothing but rounding: the largest difference is {}", Text(largest));
-  } else {
-    return;
+    add(Cause::kNonFinite,
+        std::format("NaN or infinity on both sides, at the same places: {}",
+                    nonfinite));
   }
-  result.findings.push_back(std::move(finding));
+  for (const std::string& note : contract_notes_) add(Cause::kContract, note);
+  if (largest > 0 && result.verdict() == Verdict::kPassed) {
+    add(Cause::kRounding,
+        std::format("nothing but rounding: the largest difference is {}",
+                    Text(largest)));
+  }
+}
+
+void Explainer::WriteRepro(ValidationResult& result, ReproFolder& folder) {
+  const Result<std::string> written = TryRepro(result, folder);
+  result.notes.push_back(
+      written ? std::format("repro: {} is in {}; its README.md says how to "
+                            "replay it",
+                            *written, options_.repro.string())
+              : std::format("no repro: {}", written.error().message));
+}
+
+Result<std::string> Explainer::TryRepro(const ValidationResult& result,
+                                        ReproFolder& folder) {
+  const auto finding = std::ranges::find_if(result.findings, &Finding::fails);
+  if (finding == result.findings.end()) {
+    std::string why = "nothing fails";
+    if (result.verdict() == Verdict::kFailed) {
+      why = options_.explain == Explain::kNever
+                ? "with --explain never nobody asked whose fault it is"
+                : "the ONNX file is not at fault";
+    }
+    return Fail(ErrorCode::kUnsupported, std::move(why));
+  }
+  const auto kept = std::ranges::find_if(kept_, [&](const Kept& entry) {
+    return entry.subject.name == finding->case_name;
+  });
+  if (kept == kept_.end()) {
+    return Fail(ErrorCode::kUnsupported,
+                "there are no outputs of the case to compare with");
+  }
+  return parity::WriteRepro({.options = options_,
+                             .result = result,
+                             .finding = *finding,
+                             .subject = kept->subject,
+                             .model = model_,
+                             .lab = lab_},
+                            folder);
 }
 
 Finding Explainer::ExplainFailure(const Error& error,
                                   const RunRequest* request) {
   return ExamineLoadFailure(lab_, &model_, error, request);
+}
+
+Finding Explainer::ExplainRefusal(const Error& error, const std::string& name,
+                                  const RunRequest& request,
+                                  const NamedTensors& actual) {
+  return ExamineRefusal(lab_, error, name, request, actual);
 }
 
 Finding Explainer::ExplainRun(const Error& error, const std::string& name,

@@ -5,12 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "backend/backend.h"
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
+#include "diagnose/repro_folder.h"
 #include "graph/model.h"
+#include "parity/diagnosis.h"
+#include "parity/error.h"
 #include "parity/validation.h"
 #include "validate/case_runner.h"
 
@@ -29,6 +33,10 @@ class Explainer {
   // Completes the result: budgets, excuses, findings.
   void Explain(ValidationResult& result);
 
+  // After Explain(): writes the culprit of the most important failing finding
+  // as a model of its own, and notes what was written, or why nothing was.
+  void WriteRepro(ValidationResult& result, ReproFolder& folder);
+
   // The candidate could not be loaded, or not run with `request` (null: not
   // loaded).
   [[nodiscard]] Finding ExplainFailure(const Error& error,
@@ -39,6 +47,13 @@ class Explainer {
   // in float64 either, or other cases ran.
   [[nodiscard]] Finding ExplainRun(const Error& error, const std::string& name,
                                    const RunRequest& request, bool others_ran);
+
+  // The reference raised `error` on a case whose candidate gave `actual` (empty:
+  // not run).
+  [[nodiscard]] Finding ExplainRefusal(const Error& error,
+                                       const std::string& name,
+                                       const RunRequest& request,
+                                       const NamedTensors& actual);
 
  private:
   struct Kept {
@@ -52,6 +67,8 @@ class Explainer {
                    ValidationResult& result);
   void CheckBatches(ValidationResult& result);
   void AddNotes(ValidationResult& result) const;
+  [[nodiscard]] Result<std::string> TryRepro(const ValidationResult& result,
+                                             ReproFolder& folder);
 
   const ValidationOptions& options_;
   const Model& model_;
@@ -60,6 +77,7 @@ class Explainer {
   std::int64_t kept_bytes_ = 0;
   std::size_t unexplained_ = 0;  // cases that were not kept
   std::vector<Kept> kept_;
+  std::vector<std::string> contract_notes_;
 };
 
 }  // namespace parity

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <ratio>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "base/file_mapping.h"
 #include "base/sha256.h"
 #include "base/status_macros.h"
+#include "diagnose/repro_folder.h"
 #include "formats/onnx/onnx_reader.h"
 #include "graph/graph_checks.h"
 #include "graph/model.h"
@@ -85,6 +87,12 @@ class Validator {
 
   Result<ValidationResult> Run() {
     const Clock::time_point start = Clock::now();
+    if (!options_.repro.empty()) {
+      // Before the run: a bad path costs a second, not an hour.
+      PARITY_ASSIGN_OR_RETURN(ReproFolder folder,
+                              ReproFolder::Create(options_.repro));
+      repro_.emplace(std::move(folder));
+    }
     Progress("reading the model");
     // The graph borrows from this mapping.
     PARITY_ASSIGN_OR_RETURN(mapping_, FileMapping::Open(options_.model));
@@ -144,6 +152,10 @@ class Validator {
     return {};
   }
 
+  [[nodiscard]] bool interrupted() const {
+    return options_.interrupted != nullptr && *options_.interrupted;
+  }
+
   [[nodiscard]] std::size_t case_count() const {
     return plan_.kind == ReferenceKind::kRecorded ? recordings_.size()
                                                   : cases_.size();
@@ -169,8 +181,8 @@ class Validator {
     if (!started) return {};
     PARITY_RETURN_IF_ERROR(RunCases(sides, explainer));
     explainer.Explain(result_);
-    if (options_.interrupted != nullptr && *options_.interrupted)
-      return Fail(ErrorCode::kInterrupted, "interrupted");
+    if (repro_ && !interrupted()) explainer.WriteRepro(result_, *repro_);
+    if (interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
     return {};
   }
 
@@ -196,9 +208,12 @@ class Validator {
     // PlanInputs() never leaves an empty plan.
     for (std::size_t i = 0; i < case_count(); ++i) {
       if (i > 0) PARITY_RETURN_IF_ERROR(MakeInputs(i));
-      PARITY_ASSIGN_OR_RETURN(CaseOutcome outcome,
-                              RunOrCompare(sides, i, case_name(i)));
-      PARITY_RETURN_IF_ERROR(Record(std::move(outcome), explainer));
+      Result<CaseOutcome> outcome = RunOrCompare(sides, i, case_name(i));
+      if (!outcome) {
+        PARITY_ASSIGN_OR_RETURN(
+            outcome, RefusedCase(sides, explainer, i, outcome.error()));
+      }
+      PARITY_RETURN_IF_ERROR(Record(*std::move(outcome), explainer));
       if (result_.error) return {};
       if (i == 0 && options_.cases.vary)
         PARITY_RETURN_IF_ERROR(RunVariations(sides, explainer));
@@ -230,15 +245,40 @@ class Validator {
                        {.expected = reference.run, .actual = candidate.run});
   }
 
+  // A module that takes other inputs than the graph breaks the contract; one
+  // that fails on them may expect another form. Errors: `error`, when it says
+  // nothing about the model.
+  Result<CaseOutcome> RefusedCase(const SidePair& sides, Explainer& explainer,
+                                  std::size_t index, const Error& error) {
+    CaseOutcome outcome;
+    outcome.result.name = case_name(index);
+    if (plan_.kind != ReferenceKind::kTorchScript ||
+        options_.explain == Explain::kNever)
+      return std::unexpected(error);
+    if (error.code == ErrorCode::kIncompatible) {
+      outcome.result.contract_failures.push_back(error.message);
+      return outcome;
+    }
+    if (error.code != ErrorCode::kBackend) return std::unexpected(error);
+    result_.error = error;
+    result_.findings.push_back(explainer.ExplainRefusal(
+        error, case_name(index), request_,
+        index == 0 ? sides.candidate_start().run.outputs : NamedTensors{}));
+    return outcome;
+  }
+
   Status Record(CaseOutcome outcome, Explainer& explainer) {
     outcome.result.inputs = descriptions_;
     result_.reference.peak_rss_bytes =
         std::max(result_.reference.peak_rss_bytes, outcome.reference_rss_bytes);
     result_.candidate.peak_rss_bytes =
         std::max(result_.candidate.peak_rss_bytes, outcome.candidate_rss_bytes);
-    for (std::string& note : outcome.notes) {
-      if (!std::ranges::contains(result_.notes, note))
-        result_.notes.push_back(std::move(note));
+    for (const std::vector<std::string>* const notes :
+         {&outcome.notes, &outcome.contract_notes}) {
+      for (const std::string& note : *notes) {
+        if (!std::ranges::contains(result_.notes, note))
+          result_.notes.push_back(note);
+      }
     }
     if (outcome.candidate_error) {
       Finding finding =
@@ -314,6 +354,7 @@ class Validator {
   }
 
   const ValidationOptions& options_;
+  std::optional<ReproFolder> repro_;  // where --repro wants it
   std::shared_ptr<const FileMapping> mapping_;
   Model model_;
   Contract contract_;
