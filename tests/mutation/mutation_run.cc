@@ -5,12 +5,12 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <format>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <print>
 #include <set>
 #include <string>

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <format>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>

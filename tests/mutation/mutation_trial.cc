@@ -25,6 +25,7 @@
 #include "parity/error.h"
 #include "parity/inference_session.h"
 #include "parity/tensor.h"
+#include "parity/tolerance.h"
 #include "parity/validation.h"
 
 namespace parity {
