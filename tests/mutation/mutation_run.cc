@@ -33,8 +33,9 @@ constexpr std::string_view kUsage =
     "mutation_run [--seeds N] [--benign N] [--subject NAME]… [--kinds A,B]\n"
     "             [--json FILE] [--keep FOLDER]\n"
     "  --seeds N     different faults of each kind in each subject (default "
-    "6)\n"
-    "  --benign N    benign forms, spread over the subjects (default 100)\n"
+    "7)\n"
+    "  --benign N    benign forms at most, spread over the subjects (default "
+    "110)\n"
     "  --subject     one of several subjects (default: all)\n"
     "  --kinds       kinds of faults, with commas (default: all)\n"
     "  --json FILE   write every trial\n"
@@ -42,8 +43,8 @@ constexpr std::string_view kUsage =
     "Exit code 1: a goal was missed; 2: the run itself failed.\n";
 
 struct RunOptions {
-  std::uint64_t seeds = 6;
-  std::uint64_t benign = 100;
+  std::uint64_t seeds = 7;
+  std::uint64_t benign = 110;
   std::vector<std::string> subjects = {};  // empty: all
   std::set<FaultKind> kinds = {std::begin(kFaultKinds), std::end(kFaultKinds)};
   std::filesystem::path json = {};
