@@ -39,6 +39,7 @@
 #include "base/file_mapping.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
+#include "tensor/value_sketch.h"
 #include "worker/frame.h"
 #include "worker/subprocess.h"
 #include "worker/worker_loop.h"
@@ -210,6 +211,17 @@ class EchoBackend : public Backend {
     for (const NamedTensor& weight : weights_) result.outputs.push_back(weight);
     if (result.outputs.size() < request.output_names.size())
       return Fail(ErrorCode::kBackend, "there is no such output");
+    if (request.trace) {
+      for (const NamedTensor& output : result.outputs) {
+        result.trace.push_back({.name = output.name,
+                                .op = "Identity",
+                                .module = "/" + output.name,
+                                .dtype = output.tensor.dtype(),
+                                .shape = output.tensor.shape(),
+                                .sketch = SketchOf(output.tensor.view()),
+                                .tensor = output.tensor});
+      }
+    }
     if (script_.stage == "run" && script_.deed == "change") {
       for (const NamedTensor& input : request.inputs) {
         auto* const first = const_cast<std::byte*>(input.tensor.bytes().data());

@@ -73,7 +73,7 @@ struct ErrorBudget {
   double noise_max = 0;
   NoiseVerdict verdict = NoiseVerdict::kUnknown;
 
-  // total over noise, the larger of the two ratios; 0 when unknown.
+  // total over noise, the larger of the two ratios; 0 where there is none.
   [[nodiscard]] double TimesNoise() const;
 };
 

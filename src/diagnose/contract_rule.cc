@@ -29,8 +29,8 @@ bool Agree(const Tensor& expected, const Tensor& actual,
 }
 
 // A permutation under which every pair agrees and that moves something:
-// entry i of `actual` belongs to entry order[i] of `expected`. Small numbers of
-// outputs only: each is matched with the first that fits.
+// entry i of `actual` belongs to entry order[i] of `expected`, the first that
+// fits and is not taken.
 std::optional<std::vector<std::size_t>> FindPermutation(
     const Investigation& investigation) {
   const Subject& subject = investigation.subject();
@@ -81,23 +81,24 @@ std::string NodeOfShape(const Investigation& investigation) {
       constexpr double kSame = 1e-5;  // float32 against float64
       if (value.shape != expected.shape() &&
           RelativeDistance(value.sketch, sketch) < kSame)
-        return value.module;
+        return NodeLabel(value);
     }
     for (const Node& node : investigation.graph().nodes) {
       if (std::ranges::contains(node.outputs, subject.actual[i].name))
-        return node.name;
+        return NodeLabel(node);
     }
   }
   return "";
 }
 
-// Two inputs of equal shape, given to the graph the other way round.
+// Two inputs of equal shape, given to the graph the other way round. Only where
+// something is wrong: a graph that treats both alike would agree either way.
 std::optional<Finding> ExamineSwappedInputs(
     const Investigation& investigation) {
   const NamedTensors& inputs = investigation.subject().request.inputs;
   constexpr std::size_t kMostInputs = 6;
   if (inputs.size() < 2 || inputs.size() > kMostInputs ||
-      !MayDepartAtInputs(investigation))
+      investigation.WrongOutputs().empty() || !MayDepartAtInputs(investigation))
     return std::nullopt;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (std::size_t j = i + 1; j < inputs.size(); ++j) {

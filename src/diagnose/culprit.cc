@@ -57,7 +57,8 @@ ValueInfo TypeOf(const std::string& name, const Tensor& tensor) {
 std::optional<std::size_t> FindNode(const Graph& graph,
                                     const std::string& label) {
   if (label.empty()) return std::nullopt;
-  const auto found = std::ranges::find(graph.nodes, label, NodeLabel);
+  const auto found = std::ranges::find(
+      graph.nodes, label, [](const Node& node) { return NodeLabel(node); });
   if (found == graph.nodes.end()) return std::nullopt;
   return static_cast<std::size_t>(found - graph.nodes.begin());
 }

@@ -1,7 +1,6 @@
 #include "diagnose/diagnosis.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "diagnose/noise_model.h"
 #include "diagnose/rules.h"
 #include "parity/diagnosis.h"
+#include "parity/error.h"
 
 namespace parity {
 namespace {
@@ -23,12 +23,16 @@ bool Add(Findings& findings, std::optional<Finding> finding) {
   return true;
 }
 
-// Who of the runtime's parts: the first that the outputs are right without.
+// The part of the runtime that the outputs are right without.
+std::optional<Finding> ExamineSettings(const Investigation& investigation) {
+  if (auto finding = ExamineProvider(investigation)) return finding;
+  if (auto finding = ExamineDeterminism(investigation)) return finding;
+  return ExamineOptimizer(investigation);
+}
+
 void ExamineCandidate(const Investigation& investigation,
                       const DiagnosisOptions& options, Findings& findings) {
-  if (Add(findings, ExamineProvider(investigation))) return;
-  if (Add(findings, ExamineDeterminism(investigation))) return;
-  if (Add(findings, ExamineOptimizer(investigation))) return;
+  if (Add(findings, ExamineSettings(investigation))) return;
   Add(findings, ExamineRuntime(investigation, options.window_bytes > 0
                                                   ? options.window_bytes
                                                   : kDefaultWindowBytes));
@@ -36,13 +40,18 @@ void ExamineCandidate(const Investigation& investigation,
 
 void ExamineLeg(const Investigation& investigation,
                 const DiagnosisOptions& options, Leg leg, Findings& findings) {
+  const auto blames_reference = [](const Finding& finding) {
+    return finding.cause == Cause::kReference;
+  };
+  // Two legs may lead there: a reference in training mode is another function
+  // in float64, too.
+  const bool is_known = std::ranges::any_of(findings, blames_reference);
   switch (leg) {
     case Leg::kReference:
-      Add(findings, ExamineReference(investigation));
+      if (!is_known) Add(findings, ExamineReference(investigation));
       return;
     case Leg::kExport:
-      // A reference in training mode is another function in float64, too.
-      if (Add(findings, ExamineReference(investigation)) ||
+      if (is_known || Add(findings, ExamineReference(investigation)) ||
           Add(findings, ExamineInputs(investigation)))
         return;
       Add(findings, ExamineExport(investigation, options.cases));
@@ -60,12 +69,21 @@ bool AllWithin(const Investigation& investigation) {
                              });
 }
 
-// Without float64 only experiments speak: is there a setting of one side with
-// which the two agree?
-void ExamineBlindly(const Investigation& investigation,
-                    const DiagnosisOptions& options, Findings& findings) {
-  if (Add(findings, ExamineReference(investigation))) return;
-  ExamineCandidate(investigation, options, findings);
+// Without the graph in float64 only experiments speak: is there a setting of
+// one side with which the two agree? Where none is, nothing speaks for a wrong
+// kernel, and exports are wrong more often than runtimes.
+void ExamineBlindly(const Investigation& investigation, Findings& findings) {
+  if (Add(findings, ExamineReference(investigation)) ||
+      Add(findings, ExamineSettings(investigation)))
+    return;
+  Finding finding = investigation.MakeFinding(
+      Cause::kExport, Confidence::kLikely,
+      "the two sides differ, and neither a setting of the runtime nor the "
+      "reference accounts for it");
+  if (const std::optional<Error>& error = investigation.graph64_error())
+    finding.evidence.push_back(
+        {.name = "the ONNX graph in float64", .value = error->message});
+  findings.push_back(std::move(finding));
 }
 
 }  // namespace
@@ -87,7 +105,7 @@ std::vector<Finding> Diagnose(const Investigation& investigation,
   const std::vector<Leg> guilty = investigation.GuiltyLegs();
   for (const Leg leg : guilty)
     ExamineLeg(investigation, options, leg, findings);
-  if (guilty.empty()) ExamineBlindly(investigation, options, findings);
+  if (guilty.empty()) ExamineBlindly(investigation, findings);
   Add(findings, ExamineNonFinite(investigation));
   return findings;
 }

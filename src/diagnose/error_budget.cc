@@ -1,8 +1,8 @@
 #include "diagnose/error_budget.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <optional>
 
 #include "diagnose/noise_model.h"
 #include "parity/compare.h"
@@ -77,6 +77,9 @@ ErrorBudget MeasureBudget(const OutputVersions& versions) {
   budget.total = SizeOfError(*versions.expected, *versions.actual);
   if (versions.expected64 != nullptr)
     budget.reference = SizeOfError(*versions.expected64, *versions.expected);
+  std::optional<ErrorSize> unsplit;
+  if (versions.expected64 != nullptr && versions.graph64 == nullptr)
+    unsplit = SizeOfError(*versions.expected64, *versions.actual);
   if (versions.graph64 != nullptr) {
     budget.exported =
         SizeOfError(versions.expected64 != nullptr ? *versions.expected64
@@ -89,7 +92,7 @@ ErrorBudget MeasureBudget(const OutputVersions& versions) {
   budget.scale_max = scale.max;
   const double roundoff = Roundoff(versions);
   const NoiseBounds noise =
-      NoiseOf(budget, roundoff, versions.expected->element_count());
+      NoiseOf(budget, roundoff, versions.expected->element_count(), unsplit);
   budget.noise_rms = noise.rms;
   budget.noise_max = noise.max;
   budget.verdict = Judge(budget, roundoff);

@@ -108,6 +108,7 @@ std::string SubKind(const Investigation& investigation,
   std::vector<CaseSummary> failing;
   std::ranges::copy_if(cases, std::back_inserter(failing),
                        [](const CaseSummary& entry) { return !entry.passed; });
+  if (failing.empty()) return "";
   if (std::ranges::none_of(failing, shape_passed))
     return "right at other shapes: a value was baked in from the traced shape";
   return "right for other values of the same shape: a branch taken while "

@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <format>
+#include <functional>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,10 +18,12 @@
 #include "diagnose/noise_model.h"
 #include "diagnose/rounding_casts.h"
 #include "graph/model.h"
+#include "parity/compare.h"
 #include "parity/diagnosis.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
+#include "parity/tolerance.h"
 
 namespace parity {
 namespace {
@@ -67,6 +70,18 @@ double WorkingRoundoff(const Graph& graph) {
       roundoff = std::max(roundoff, RoundoffOfCast(node));
   }
   return roundoff;
+}
+
+std::string NodeLabel(const Node& node) {
+  if (!node.name.empty()) return node.name;
+  for (const std::string& output : node.outputs) {
+    if (!output.empty()) return output;
+  }
+  return node.op_type;
+}
+
+std::string NodeLabel(const TracedValue& value) {
+  return value.module.empty() ? value.name : value.module;
 }
 
 std::string Text(double number) { return std::format("{:.3g}", number); }
@@ -155,6 +170,24 @@ std::vector<std::string> Investigation::WrongOutputs() const {
   return names;
 }
 
+// An experiment may give outputs of another scale than the validation saw.
+NoiseBounds Investigation::NoiseAround(const Tensor& expected,
+                                       std::size_t output) const {
+  const ErrorBudget& budget = budgets_[output];
+  NoiseBounds bounds{.rms = budget.noise_rms, .max = budget.noise_max};
+  const double roundoff =
+      std::max(roundoff_, UnitRoundoff(subject_.actual[output].tensor.dtype()));
+  const Result<Comparison> self =
+      parity::Compare(expected.view(), expected.view(),
+                      {.atol = 0, .rtol = 0, .equal_nonfinite = true});
+  if (!self) return bounds;
+  const NoiseBounds floor =
+      NoiseFloor(self->expected_rms, self->max_abs_expected, roundoff);
+  bounds.rms = std::max(bounds.rms, floor.rms);
+  bounds.max = std::max(bounds.max, floor.max);
+  return bounds;
+}
+
 Agreement Investigation::CompareBy(const NamedTensors& expected,
                                    const NamedTensors& actual,
                                    bool by_model_names) const {
@@ -171,9 +204,7 @@ Agreement Investigation::CompareBy(const NamedTensors& expected,
     }
     const ErrorSize error = SizeOfError(*left, *right);
     agreement.max_error = std::max(agreement.max_error, error.max);
-    if (!Within(error,
-                {.rms = budgets_[i].noise_rms, .max = budgets_[i].noise_max}))
-      agreement.agrees = false;
+    if (!Within(error, NoiseAround(*left, i))) agreement.agrees = false;
   }
   return agreement;
 }
@@ -204,11 +235,13 @@ Finding Investigation::MakeFinding(Cause cause, Confidence confidence,
   return finding;
 }
 
-void Investigation::Locate(Finding& finding,
-                           const std::string& node_name) const {
-  finding.node = node_name;
-  finding.module = ModulePathOf(node_name);
-  const auto node = std::ranges::find(graph().nodes, node_name, &Node::name);
+void Investigation::Locate(Finding& finding, const std::string& label) const {
+  if (label.empty()) return;
+  finding.node = label;
+  finding.module = ModulePathOf(label);
+  const auto node = std::ranges::find_if(graph().nodes, [&](const Node& entry) {
+    return NodeLabel(entry) == label;
+  });
   if (node != graph().nodes.end()) finding.op = node->op_type;
 }
 

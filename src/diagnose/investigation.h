@@ -4,10 +4,8 @@
 #define PARITY_DIAGNOSE_INVESTIGATION_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backend/backend.h"
@@ -47,7 +45,10 @@ struct Agreement {
 class Investigation {
  public:
   Investigation(const Subject& subject, const Model& model, Laboratory& lab)
-      : subject_(subject), model_(model), lab_(lab) {}
+      : subject_(subject),
+        model_(model),
+        lab_(lab),
+        budgets_(subject.actual.size()) {}
 
   [[nodiscard]] const Subject& subject() const { return subject_; }
   [[nodiscard]] const Model& model() const { return model_; }
@@ -58,13 +59,15 @@ class Investigation {
   // computed is missing from the budgets and told by notes().
   void MeasureBudgets();
 
-  // One for each pair of outputs.
+  // One for each pair of outputs. Before MeasureBudgets() all are unknown, and
+  // outputs agree within the floor of the noise.
   [[nodiscard]] const std::vector<ErrorBudget>& budgets() const {
     return budgets_;
   }
   // Of all outputs, the largest first.
   [[nodiscard]] std::vector<Leg> GuiltyLegs() const;
-  // Names of the outputs beyond noise, as the model names them.
+  // Names of the outputs that are not known to be within noise, as the model
+  // names them.
   [[nodiscard]] std::vector<std::string> WrongOutputs() const;
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
@@ -97,13 +100,16 @@ class Investigation {
   // A finding about this case with its wrong outputs.
   [[nodiscard]] Finding MakeFinding(Cause cause, Confidence confidence,
                                     std::string message) const;
-  // Adds node, operator and module path.
-  void Locate(Finding& finding, const std::string& node_name) const;
+  // Adds node, operator and module path of the node with that NodeLabel().
+  // Empty: none, and nothing is added.
+  void Locate(Finding& finding, const std::string& label) const;
 
  private:
   [[nodiscard]] Agreement CompareBy(const NamedTensors& expected,
                                     const NamedTensors& actual,
                                     bool by_model_names) const;
+  [[nodiscard]] NoiseBounds NoiseAround(const Tensor& expected,
+                                        std::size_t output) const;
 
   const Subject& subject_;
   const Model& model_;
@@ -119,6 +125,11 @@ class Investigation {
 // Of the coarsest floating type among the graph's initializers, declared values
 // and casts that more is computed with; 0 when there is none.
 [[nodiscard]] double WorkingRoundoff(const Graph& graph);
+
+// What identifies a node to the user: its name, or its first output's.
+[[nodiscard]] std::string NodeLabel(const Node& node);
+// Of the node that computed a traced value of the graph.
+[[nodiscard]] std::string NodeLabel(const TracedValue& value);
 
 // "2.38e-07"
 [[nodiscard]] std::string Text(double number);

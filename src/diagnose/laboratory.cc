@@ -1,5 +1,6 @@
 #include "diagnose/laboratory.h"
 
+#include <expected>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -90,9 +91,13 @@ Result<RunResult> Laboratory::CandidateVariant(const LoadRequest& load,
   if (bench_ == nullptr) {
     PARITY_ASSIGN_OR_RETURN(bench_, options_.make(SideKind::kRuntime));
   }
-  PARITY_RETURN_IF_ERROR(bench_->Load(load));
-  last_load_failed_ = false;
-  return bench_->Run(request);
+  const Result<LoadResult> loaded = bench_->Load(load);
+  last_load_failed_ = !loaded;
+  Result<RunResult> run =
+      loaded ? bench_->Run(request) : std::unexpected(loaded.error());
+  // The next variant must not pay for what this one did to the process.
+  if (!run && run.error().code == ErrorCode::kWorkerDied) bench_.reset();
+  return run;
 }
 
 Result<RunResult> Laboratory::ReferenceVariant(const LoadRequest& load,

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "backend/backend.h"
 #include "parity/error.h"
@@ -24,8 +25,7 @@ struct LaboratoryOptions {
   // What the validation's reference was loaded with; nothing for a recording.
   std::optional<LoadRequest> reference;
   LoadRequest candidate;
-  // A reference in floating dtypes of its own is moved to double.
-  std::function<void(std::string_view)> progress;
+  std::function<void(std::string_view)> progress;  // may be empty
 };
 
 // Sides are made and loaded when first asked, and kept. Every answer may be an
@@ -51,8 +51,9 @@ class Laboratory {
   [[nodiscard]] Result<RunResult> Reference(const RunRequest& request);
   [[nodiscard]] Result<RunResult> Candidate(const RunRequest& request);
 
-  // One run of the candidate or the reference loaded differently; the side is
-  // not kept.
+  // One run of the candidate or the reference loaded differently. The
+  // candidate's process serves one variant after another, the reference gets a
+  // new one each time.
   [[nodiscard]] Result<RunResult> CandidateVariant(const LoadRequest& load,
                                                    const RunRequest& request);
   [[nodiscard]] Result<RunResult> ReferenceVariant(const LoadRequest& load,
@@ -74,7 +75,7 @@ class Laboratory {
  private:
   struct Side {
     std::unique_ptr<Backend> backend;
-    std::optional<Error> error;  // of making or loading
+    std::optional<Error> error;  // of making or loading, or how it died
   };
   [[nodiscard]] Result<RunResult> Ask(const std::string& key, SideKind kind,
                                       const LoadRequest& load,

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <format>
 #include <string>
-#include <utility>
 
 #include "backend/backend.h"
+#include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
 #include "diagnose/local_errors.h"
 #include "diagnose/rules.h"

@@ -45,13 +45,10 @@ struct LocalErrors {
     std::int64_t window_bytes);
 
 // Runs FindLocalErrors() and tells what it found in `finding`: node, operator,
-// module and numbers; or why nothing could be found.
-void AddLocalErrors(const Investigation& investigation,
+// module and numbers; or why the nodes could not be examined: false then.
+bool AddLocalErrors(const Investigation& investigation,
                     const LoadRequest& candidate, std::int64_t window_bytes,
                     Finding& finding);
-
-// What identifies a node to the user: its name, or its first output's.
-[[nodiscard]] std::string NodeLabel(const Node& node);
 
 }  // namespace parity
 

@@ -1,6 +1,7 @@
 #include "diagnose/noise_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -19,6 +20,11 @@ constexpr double kFactor = 16;
 // Few elements: a root mean square of a handful is itself a matter of luck.
 constexpr std::int64_t kFewElements = 10;
 constexpr double kFewFactor = 64;
+
+// What both sides share may be a selection that each of them made otherwise
+// than float64. No rounding moves a whole output by more than this.
+constexpr double kMostNoise = 0.01;
+constexpr double kMostNoiseOfOne = 0.1;
 
 // Units of roundoff below which nothing is looked at. A float16 network adds up
 // fewer, coarser errors before they show.
@@ -70,17 +76,25 @@ NoiseBounds NoiseFloor(double scale_rms, double scale_max, double roundoff) {
 }
 
 NoiseBounds NoiseOf(const ErrorBudget& budget, double roundoff,
-                    std::int64_t element_count) {
+                    std::int64_t element_count,
+                    const std::optional<ErrorSize>& unsplit) {
   NoiseBounds bounds = NoiseFloor(budget.scale_rms, budget.scale_max, roundoff);
   // Without a float64 reference its error is within what the export leg shows.
-  const std::optional<ErrorSize>& other =
+  const std::optional<ErrorSize>& one =
       budget.reference ? budget.reference : budget.exported;
-  if (!other || !budget.runtime) return bounds;
+  const std::optional<ErrorSize>& other =
+      budget.runtime ? budget.runtime : unsplit;
+  if (!one || !other) return bounds;
   const double factor = element_count <= kFewElements ? kFewFactor : kFactor;
-  bounds.rms =
-      std::max(bounds.rms, factor * std::min(other->rms, budget.runtime->rms));
-  bounds.max =
-      std::max(bounds.max, factor * std::min(other->max, budget.runtime->max));
+  const auto stretch = [factor](double& bound, double shared, double most) {
+    // Infinitely far from both: float64 gave something of another shape.
+    if (std::isfinite(shared))
+      bound = std::max(bound, std::min(factor * shared, most));
+  };
+  stretch(bounds.rms, std::min(one->rms, other->rms),
+          kMostNoise * budget.scale_rms);
+  stretch(bounds.max, std::min(one->max, other->max),
+          kMostNoiseOfOne * budget.scale_max);
   return bounds;
 }
 
@@ -93,8 +107,9 @@ std::vector<Leg> GuiltyLegs(const ErrorBudget& budget) {
   const NoiseBounds bounds{.rms = budget.noise_rms, .max = budget.noise_max};
   std::vector<Leg> guilty;
   const auto check = [&](std::optional<ErrorSize> error, Leg leg) {
-    // What overflows in float32 on both sides alike is finite in float64.
-    if (error && leg != Leg::kExport &&
+    // What overflows in float32 on both sides alike is finite in float64. The
+    // export leg of a recording starts from float32, too.
+    if (error && (leg != Leg::kExport || !budget.reference) &&
         budget.total.nonfinite_disagreements == 0)
       error->nonfinite_disagreements = 0;
     if (error && !Within(*error, bounds)) guilty.push_back(leg);

@@ -34,9 +34,11 @@ struct NoiseBounds {
 
 // The floor, or a multiple of the smaller of the two sides' own errors where
 // both were measured. An error that both sides share in size is conditioning,
-// one that only one of them has is a fault.
-[[nodiscard]] NoiseBounds NoiseOf(const ErrorBudget& budget, double roundoff,
-                                  std::int64_t element_count);
+// one that only one of them has is a fault. `unsplit` is the candidate's
+// distance from the float64 reference, for budgets without a float64 graph.
+[[nodiscard]] NoiseBounds NoiseOf(
+    const ErrorBudget& budget, double roundoff, std::int64_t element_count,
+    const std::optional<ErrorSize>& unsplit = std::nullopt);
 
 // Whether an error is explained by noise. Disagreements about what is finite,
 // and differing integers, never are.

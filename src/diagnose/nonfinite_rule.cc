@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <format>
 #include <optional>
 #include <string>
@@ -15,12 +17,20 @@
 namespace parity {
 namespace {
 
+bool IsFinite(const NamedTensor& entry) {
+  return SketchOf(entry.tensor.view()).nonfinite_count == 0;
+}
+
 // The first value of the float64 graph that is not finite, though nothing it
-// was computed from was.
+// was computed from was. Infinities on the way to finite outputs are meant:
+// masks.
 std::string FirstNode(const Investigation& investigation) {
-  if (investigation.graph64() == nullptr) return "";
-  for (const TracedValue& value : investigation.graph64()->trace) {
-    if (value.sketch.nonfinite_count > 0) return value.module;
+  const RunResult* const graph = investigation.graph64();
+  if (graph == nullptr || std::ranges::all_of(graph->outputs, IsFinite) ||
+      !std::ranges::all_of(investigation.subject().request.inputs, IsFinite))
+    return "";
+  for (const TracedValue& value : graph->trace) {
+    if (value.sketch.nonfinite_count > 0) return NodeLabel(value);
   }
   return "";
 }

@@ -10,12 +10,8 @@
 #include "backend/backend.h"
 #include "backend/optimizer_names.h"
 #include "diagnose/investigation.h"
-#include "diagnose/laboratory.h"
-#include "diagnose/local_errors.h"
 #include "diagnose/rules.h"
-#include "graph/model.h"
 #include "parity/diagnosis.h"
-#include "parity/error.h"
 #include "tensor/value_sketch.h"
 
 namespace parity {
@@ -103,7 +99,7 @@ std::string FirstWrongValue(const Investigation& investigation,
       right = middle + 1;
     }
   }
-  return right < trace.size() ? trace[right].module : "";
+  return right < trace.size() ? NodeLabel(trace[right]) : "";
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ double RoundUp(double value) {
 std::optional<Finding> ExamineRounding(const Investigation& investigation) {
   double largest = 0;
   bool all_within = true;
+  bool measured = true;
   for (const ErrorBudget& budget : investigation.budgets()) {
+    measured = measured && budget.reference && budget.runtime;
     largest = std::max(largest, budget.total.max);
     all_within = all_within && budget.verdict == NoiseVerdict::kWithin;
   }
@@ -34,8 +36,11 @@ std::optional<Finding> ExamineRounding(const Investigation& investigation) {
     return std::nullopt;
   Finding finding = investigation.MakeFinding(
       Cause::kRounding, Confidence::kCertain,
-      std::format("nothing but rounding: float64 shows both sides equally far "
-                  "from it; an absolute tolerance of {:g} would hold",
+      std::format("nothing but rounding: {}; an absolute tolerance of {:g} "
+                  "would hold",
+                  measured ? "both sides are as far from float64 as their "
+                             "arithmetic explains"
+                           : "no more than arithmetic at this scale leaves",
                   RoundUp(2 * largest)));
   finding.fails = false;
   finding.outputs.clear();

@@ -2,6 +2,7 @@
 #include <format>
 #include <optional>
 
+#include "backend/backend.h"
 #include "diagnose/investigation.h"
 #include "diagnose/local_errors.h"
 #include "diagnose/rounding_casts.h"
@@ -15,7 +16,8 @@ std::optional<Finding> ExamineRuntime(const Investigation& investigation,
   const LoadRequest& candidate = investigation.lab().options().candidate;
   Finding finding =
       investigation.MakeFinding(Cause::kRuntime, Confidence::kLikely, "");
-  AddLocalErrors(investigation, candidate, window_bytes, finding);
+  const bool examined =
+      AddLocalErrors(investigation, candidate, window_bytes, finding);
   // Only a node that is wrong on its own inputs convicts the runtime.
   if (!finding.node.empty()) {
     finding.confidence = Confidence::kCertain;
@@ -26,7 +28,10 @@ std::optional<Finding> ExamineRuntime(const Investigation& investigation,
     // The graph may be so ill-conditioned that any float32 computation is off.
     const auto native = investigation.lab().GraphNative(
         {.inputs = investigation.subject().request.inputs});
-    if (native && !investigation.CompareWithTruth(native->outputs).agrees) {
+    const Agreement agreement =
+        native ? investigation.CompareWithTruth(native->outputs)
+               : Agreement{.agrees = true};
+    if (!agreement.agrees) {
       finding.cause = Cause::kExport;
       // The first: those after it round what is rounded.
       const auto casts = RoundingCasts(investigation.graph());
@@ -37,12 +42,13 @@ std::optional<Finding> ExamineRuntime(const Investigation& investigation,
           "own kernels are as far from float64 when they compute this graph";
       finding.evidence.push_back(
           {.name = "max error of PyTorch's kernels on this graph",
-           .value = Text(
-               investigation.CompareWithTruth(native->outputs).max_error)});
+           .value = Text(agreement.max_error)});
     } else {
       finding.message =
-          "the runtime's result is off, and no single node is wrong on its own "
-          "inputs";
+          examined ? "the runtime's result is off, and no single node is wrong "
+                     "on its own inputs"
+                   : "the runtime's result is off; its nodes could not be "
+                     "examined one by one";
     }
   }
   return finding;

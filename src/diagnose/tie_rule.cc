@@ -13,9 +13,9 @@
 #include "backend/backend.h"
 #include "diagnose/error_budget.h"
 #include "diagnose/investigation.h"
-#include "diagnose/laboratory.h"
-#include "diagnose/local_errors.h"
+#include "diagnose/noise_model.h"
 #include "diagnose/operator_kinds.h"
+#include "diagnose/pinned_selections.h"
 #include "diagnose/rules.h"
 #include "diagnose/selection.h"
 #include "diagnose/selection_kinds.h"
@@ -32,21 +32,8 @@ namespace {
 // Scores that were computed in float32 are this many roundoffs uncertain, at
 // least.
 constexpr double kScoreRoundoffs = 16;
-
-std::vector<const Node*> SelectionNodes(const Graph& graph) {
-  std::vector<const Node*> nodes;
-  for (const Node& node : graph.nodes) {
-    if (IsSelection(node)) nodes.push_back(&node);
-  }
-  return nodes;
-}
-
-// The result of pinning: the graph in float64 with every selection as one side
-// made it.
-struct Pinned {
-  NamedTensors pins;     // values of the selections, as that side chose
-  NamedTensors outputs;  // of the graph and scores, in float64
-};
+// And no more than this many times as uncertain as libtorch's.
+constexpr double kNativeFactor = 16;
 
 class TieSearch {
  public:
@@ -59,6 +46,7 @@ class TieSearch {
         IsWrongElsewhere())
       return std::nullopt;
     if (!PinToCandidate() || !PinToReference()) return std::nullopt;
+    MeasureNative();
     if (!FlipsAreTies()) return std::nullopt;
     return Describe();
   }
@@ -198,7 +186,31 @@ class TieSearch {
         .agrees;
   }
 
-  // How far the candidate's float32 scores are from float64's.
+  // libtorch's kernels, with the candidate's selections: how far scores of
+  // these types may be off.
+  void MeasureNative() {
+    RunRequest request{.inputs = investigation_.subject().request.inputs};
+    for (const NamedTensor& value : candidate_.outputs) {
+      if (FindTensor(candidate_.pins, value.name) == nullptr)
+        request.output_names.push_back(value.name);
+    }
+    for (const NamedTensor& pin : candidate_.pins)
+      request.inputs.push_back(pin);
+    if (auto run = investigation_.lab().GraphNative(request))
+      native_ = std::move(run->outputs);
+  }
+
+  // What the candidate's error in a score may be without a fault of its own;
+  // `floor` where libtorch's is not known.
+  [[nodiscard]] double Allowed(const std::string& score, const Tensor& exact,
+                               double floor) const {
+    const Tensor* const native = FindTensor(native_, score);
+    if (native == nullptr || native->shape() != exact.shape()) return floor;
+    return kNativeFactor * SizeOfError(exact, *native).max;
+  }
+
+  // How far the candidate's float32 scores are from float64's, as far as that
+  // is no fault: a wrong score is not equal to another.
   [[nodiscard]] double ScoreNoise(const Node& node) const {
     double noise = 0;
     for (const std::string& input : node.inputs) {
@@ -208,12 +220,14 @@ class TieSearch {
           !IsFloating(exact->dtype()) || actual->shape() != exact->shape())
         continue;
       const ErrorSize error = SizeOfError(*exact, *actual);
-      const auto scale = Compare(exact->view(), exact->view(), {});
+      const auto self = Compare(exact->view(), exact->view(), {});
+      const double scale = self ? self->max_abs_expected : 0;
       const double roundoff = std::max(UnitRoundoff(actual->dtype()),
                                        investigation_.working_roundoff());
-      noise = std::max(
-          {noise, 2 * error.max,
-           scale ? kScoreRoundoffs * roundoff * scale->max_abs_expected : 0});
+      const double floor = NoiseFloor(0, scale, roundoff).max;
+      noise = std::max({noise,
+                        2 * std::min(error.max, Allowed(input, *exact, floor)),
+                        kScoreRoundoffs * roundoff * scale});
     }
     return noise;
   }
@@ -259,7 +273,9 @@ class TieSearch {
         chosen,
         [](const Tensor& tensor) { return tensor.element_count() > 0; });
     const auto scores = Scores(node, pinned);
-    if (!pinned_here || !scores) return true;
+    if (!pinned_here) return true;
+    // Nobody can say how far apart the scores were.
+    if (!scores) return false;
     const SelectionCheck check = CheckSelection(node, *scores, chosen, noise);
     if (check.flipped == 0) return true;
     flipped_ += check.flipped;
@@ -337,37 +353,11 @@ class TieSearch {
     return finding;
   }
 
-  // Cells that the first selection that differs at all picks otherwise.
+  // Cells that the candidate's selections pick otherwise.
   [[nodiscard]] std::int64_t Differing() const {
-    for (const NamedTensor& pin : candidate_.pins) {
-      const Tensor* const other = FindTensor(reference_.pins, pin.name);
-      if (other == nullptr || other->shape() != pin.tensor.shape() ||
-          other->dtype() != pin.tensor.dtype())
-        continue;
-      std::int64_t differing = 0;
-      if (pin.tensor.dtype() == DType::kInt64) {
-        differing = DifferingIndices(other->As<std::int64_t>(),
-                                     pin.tensor.As<std::int64_t>());
-      } else if (const auto comparison =
-                     Compare(other->view(), pin.tensor.view(),
-                             {.atol = 0, .rtol = 0})) {
-        differing = comparison->mismatch_count;
-      }
-      if (differing > 0) return differing;
-    }
-    return flipped_;
-  }
-
-  // Indices of one that the other lacks, whatever their order.
-  static std::int64_t DifferingIndices(std::span<const std::int64_t> expected,
-                                       std::span<const std::int64_t> actual) {
-    std::vector<std::int64_t> a(expected.begin(), expected.end());
-    std::vector<std::int64_t> b(actual.begin(), actual.end());
-    std::ranges::sort(a);
-    std::ranges::sort(b);
-    std::vector<std::int64_t> missing;
-    std::ranges::set_difference(b, a, std::back_inserter(missing));
-    return std::ssize(missing);
+    const std::int64_t differing =
+        DifferingCells(reference_.pins, candidate_.pins);
+    return differing > 0 ? differing : flipped_;
   }
 
   const Investigation& investigation_;
@@ -375,6 +365,7 @@ class TieSearch {
   NamedTensors tapped_;  // of the candidate: selections, scores, outputs
   Pinned candidate_;
   Pinned reference_;
+  NamedTensors native_;  // values of candidate_, by libtorch's kernels
   std::int64_t flipped_ = 0;
   double gap_ = 0;
   double noise_ = 0;

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "parity/compare.h"
+#include "parity/diagnosis.h"
+#include "parity/error.h"
 #include "parity/validation.h"
 #include "report/sample_result.h"
 
@@ -65,6 +67,57 @@ TEST(ConsoleReportTest, EmptyOutputsAreNotCalledOk) {
   EXPECT_THAT(text, HasSubstr("nothing to compare"));
   EXPECT_THAT(text, HasSubstr("Could not tell: output pha had no elements in "
                               "any case: nothing was compared.\n"));
+}
+
+TEST(ConsoleReportTest, FindingsStandAboveTheVerdict) {
+  ValidationResult result = SampleResult();
+  Finding rounding;
+  rounding.fails = false;
+  rounding.message = "nothing but rounding";
+  result.findings = {{.cause = Cause::kRuntime,
+                      .confidence = Confidence::kCertain,
+                      .message = "the runtime computes it wrong",
+                      .case_name = "standard",
+                      .outputs = {"pha"},
+                      .node = "/conv/Conv",
+                      .op = "Conv",
+                      .module = "conv",
+                      .evidence = {{.name = "wrong nodes", .value = "1"}},
+                      .fails = true},
+                     rounding};
+  const std::string text = FormatConsoleReport(result, Colors::kNever);
+  EXPECT_THAT(text, HasSubstr("\nruntime (certain) the runtime computes it "
+                              "wrong\n"
+                              "  case: standard\n"
+                              "  node: /conv/Conv (Conv), module conv\n"
+                              "  wrong nodes: 1\n"
+                              "\n"
+                              "Validation failed: "));
+  // Rounding that nobody asked about is no news.
+  EXPECT_THAT(text, Not(HasSubstr("nothing but rounding")));
+}
+
+TEST(ConsoleReportTest, BudgetsTiesAndCasesThatDidNotRunAreShown) {
+  ValidationResult result = SampleResult();
+  OutputResult& output = result.cases[0].outputs[0];
+  output.comparison->mismatch_count = 2;
+  output.excused_as_tie = true;
+  output.budget.emplace();
+  output.budget->reference = ErrorSize{.rms = 1e-8, .max = 5.7e-8};
+  output.budget->exported =
+      ErrorSize{.max = 0.25, .nonfinite_disagreements = 3};
+  output.budget->noise_max = 1e-6;
+  CaseResult broken;
+  broken.name = "wide";
+  broken.error = Error{.code = ErrorCode::kBackend, .message = "Reshape"};
+  result.cases.push_back(broken);
+  const std::string text = FormatConsoleReport(result, Colors::kNever);
+  EXPECT_THAT(text, HasSubstr("  2           tie\n"));
+  EXPECT_THAT(text,
+              HasSubstr("pha: error of the reference 5.7e-08, export 0.25 (and "
+                        "3 elements not finite on one side); rounding explains "
+                        "1e-06\n"));
+  EXPECT_THAT(text, HasSubstr("FAIL the candidate does not run: Reshape\n"));
 }
 
 TEST(ConsoleReportTest, ColoursAreOnlyWhereTheyAreWanted) {

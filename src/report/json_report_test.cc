@@ -4,7 +4,9 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/validation.h"
 #include "report/sample_result.h"
@@ -30,6 +32,112 @@ TEST(JsonReportTest, HoldsEverythingTheTerminalShows) {
   EXPECT_EQ(output["comparison"]["max_abs_position"],
             (Json::array({0, 1, 0, 0})));
   EXPECT_EQ(output["comparison"]["first_mismatch"], nullptr);
+}
+
+Finding SampleFinding() {
+  return {.cause = Cause::kOptimizer,
+          .confidence = Confidence::kCertain,
+          .message = "X breaks it",
+          .case_name = "standard",
+          .outputs = {"pha"},
+          .node = "/layer1/conv/Conv",
+          .op = "Conv",
+          .module = "layer1.conv",
+          .evidence = {{.name = "max error", .value = "1e-7"}},
+          .fails = true};
+}
+
+TEST(JsonReportTest, TheFirstFindingIsTheCause) {
+  ValidationResult result = SampleResult();
+  Finding note;
+  note.fails = false;
+  result.findings = {SampleFinding(), note};
+  result.explain_ms = 12;
+  const Json json = Json::parse(FormatJsonReport(result, {}, {}));
+  EXPECT_EQ(json["verdict"], "failed");
+  EXPECT_EQ(json["cause"], "optimizer");
+  EXPECT_EQ(json["node"], "/layer1/conv/Conv");
+  EXPECT_EQ(json["module"], "layer1.conv");
+  EXPECT_EQ(json["explain_ms"], 12);
+  EXPECT_EQ(
+      json["findings"][0],
+      (Json{{"cause", "optimizer"},
+            {"confidence", "certain"},
+            {"fails", true},
+            {"message", "X breaks it"},
+            {"case", "standard"},
+            {"outputs", {"pha"}},
+            {"node", "/layer1/conv/Conv"},
+            {"op", "Conv"},
+            {"module", "layer1.conv"},
+            {"evidence",
+             Json::array({{{"name", "max error"}, {"value", "1e-7"}}})}}));
+  EXPECT_EQ(json["findings"][1]["cause"], "rounding");
+  EXPECT_EQ(json["findings"][1]["confidence"], "likely");
+  EXPECT_EQ(json["findings"][1]["fails"], false);
+  EXPECT_EQ(json["findings"][1]["node"], nullptr);
+  EXPECT_EQ(json["findings"][1]["case"], nullptr);
+}
+
+TEST(JsonReportTest, WithoutFindingsTheCauseIsNull) {
+  for (const std::string& text :
+       {FormatJsonReport(SampleResult(), {}, {}),
+        FormatJsonError({.code = ErrorCode::kIo, .message = "m"}, {}, {})}) {
+    const Json json = Json::parse(text);
+    EXPECT_EQ(json.at("cause"), nullptr);
+    EXPECT_EQ(json.at("node"), nullptr);
+    EXPECT_EQ(json.at("module"), nullptr);
+    EXPECT_EQ(json.at("findings"), Json::array());
+  }
+}
+
+TEST(JsonReportTest, BudgetsSayWhoMoved) {
+  ValidationResult result = SampleResult();
+  OutputResult& output = result.cases[0].outputs[0];
+  output.excused_as_tie = true;
+  output.budget.emplace();
+  output.budget->total = {.rms = 1, .max = 2};
+  output.budget->runtime =
+      ErrorSize{.rms = 3, .max = std::numeric_limits<double>::infinity()};
+  output.budget->noise_max = 0.5;
+  output.budget->verdict = NoiseVerdict::kBeyond;
+  const Json json = Json::parse(FormatJsonReport(result, {}, {}));
+  const Json& entry = json["cases"][0]["outputs"][0];
+  EXPECT_EQ(entry["tie"], true);
+  EXPECT_EQ(entry["budget"]["noise"], "beyond");
+  EXPECT_EQ(entry["budget"]["times_noise"], 4);
+  EXPECT_EQ(entry["budget"]["total"]["rms"], 1);
+  EXPECT_EQ(entry["budget"]["runtime_error"]["max"], "inf");
+  EXPECT_EQ(entry["budget"]["reference_error"], nullptr);
+  EXPECT_EQ(entry["budget"]["export_error"], nullptr);
+  EXPECT_EQ(json["cases"][0]["outputs"][1]["tie"], false);
+  EXPECT_EQ(json["cases"][0]["outputs"][1]["budget"], nullptr);
+}
+
+TEST(JsonReportTest, CasesThatDidNotRunAndOptionsAreThere) {
+  ValidationResult result = SampleResult();
+  result.cases[0].error =
+      Error{.code = ErrorCode::kBackend, .message = "Reshape"};
+  ValidationOptions options;
+  options.criterion = Criterion::kNoise;
+  options.strict_ties = true;
+  const Json json = Json::parse(FormatJsonReport(result, options, {}));
+  EXPECT_EQ(json["cases"][0]["error"], "Reshape");
+  EXPECT_EQ(json["cases"][0]["passed"], false);
+  EXPECT_EQ(json["options"]["criterion"], "noise");
+  EXPECT_EQ(json["options"]["strict_ties"], true);
+}
+
+TEST(JsonReportTest, AModelThatDoesNotLoadHasACauseAndAnError) {
+  ValidationResult result = SampleResult();
+  result.cases.clear();
+  result.error = Error{.code = ErrorCode::kBackend, .message = "no kernel"};
+  result.findings = {SampleFinding()};
+  result.findings[0].cause = Cause::kLoad;
+  const Json json = Json::parse(FormatJsonReport(result, {}, {}));
+  EXPECT_EQ(json["verdict"], "error");
+  EXPECT_EQ(json["error"], "no kernel");
+  EXPECT_EQ(json["cause"], "load");
 }
 
 TEST(JsonReportTest, NumbersThatAreNotFiniteAreStrings) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -141,6 +142,46 @@ TEST(CaseRunnerTest, DeclaredShapesOfOutputsAreChecked) {
   EXPECT_THAT(result.contract_failures,
               ElementsAre("y is float32, declared is int64",
                           "y has size 2 on axis 0, declared is 3"));
+}
+
+TEST(CaseRunnerTest, ACandidateThatDoesNotRunIsPartOfTheOutcome) {
+  const Error error{.code = ErrorCode::kBackend, .message = "Reshape"};
+  const RunResult expected{.run_ms = 5, .peak_rss_bytes = 7};
+  const auto outcome = FailedCase("case", expected, error);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_FALSE(outcome->result.passed());
+  EXPECT_EQ(outcome->result.error->message, "Reshape");
+  EXPECT_EQ(outcome->candidate_error->message, "Reshape");
+  EXPECT_EQ(outcome->result.reference_run_ms, 5);
+  EXPECT_EQ(outcome->reference_rss_bytes, 7);
+  EXPECT_THAT(outcome->result.outputs, IsEmpty());
+}
+
+TEST(CaseRunnerTest, AnInterruptionIsNoResult) {
+  EXPECT_EQ(FailedCase("case", {},
+                       {.code = ErrorCode::kInterrupted, .message = "stop"})
+                .error()
+                .code,
+            ErrorCode::kInterrupted);
+}
+
+// Whoever explains needs what was compared, whatever the reference calls it.
+TEST(CaseRunnerTest, TheOutcomeKeepsThePairsThatWereCompared) {
+  FakeBackend reference("reference", {Row("b", {2}), Row("a", {1})});
+  FakeBackend candidate("candidate", {Row("a", {1}), Row("b", {2})});
+  reference.result().changed_inputs = {"x"};
+  const Contract contract;
+  const CaseContext context = ContextOf(reference, candidate, contract);
+  const auto outcome = RunCase(context, "case", RunRequest{});
+  ASSERT_EQ(outcome->expected.size(), 2U);
+  ASSERT_EQ(outcome->actual.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(outcome->actual[i].name, outcome->result.outputs[i].name);
+    EXPECT_EQ(outcome->expected[i].name, outcome->actual[i].name);
+    EXPECT_EQ(outcome->expected[i].tensor.As<float>()[0],
+              outcome->actual[i].tensor.As<float>()[0]);
+  }
+  EXPECT_THAT(outcome->changed_inputs, ElementsAre("x"));
 }
 
 TEST(CaseRunnerTest, ChangedInputsAreNoted) {

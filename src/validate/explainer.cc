@@ -23,7 +23,6 @@
 #include "diagnose/repro_folder.h"
 #include "diagnose/rules.h"
 #include "graph/model.h"
-#include "parity/compare.h"
 #include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
@@ -32,9 +31,6 @@
 
 namespace parity {
 namespace {
-
-// Inputs and outputs that wait for their explanation.
-constexpr std::int64_t kMostKeptBytes = 1'000'000'000;
 
 std::int64_t BytesOf(const NamedTensors& tensors) {
   std::int64_t bytes = 0;
@@ -53,6 +49,12 @@ bool IsBeyond(const OutputResult& output) {
          output.budget->verdict != NoiseVerdict::kWithin;
 }
 
+// As float64 has shown.
+bool IsFarBeyond(const OutputResult& output) {
+  return !output.excused_as_tie && output.budget &&
+         output.budget->verdict == NoiseVerdict::kBeyond;
+}
+
 // Before float64 was asked.
 bool IsSuspicious(const OutputResult& output) {
   if (!IsBeyond(output) || output.criterion == Criterion::kNoise ||
@@ -66,8 +68,12 @@ bool IsSuspicious(const OutputResult& output) {
 std::vector<CaseSummary> Summarize(const std::vector<CaseResult>& cases) {
   std::vector<CaseSummary> summaries;
   for (const CaseResult& entry : cases) {
+    // Below its threshold is not right yet.
     CaseSummary summary{
-        .name = entry.name, .input_shapes = {}, .passed = entry.passed()};
+        .name = entry.name,
+        .input_shapes = {},
+        .passed =
+            entry.passed() && std::ranges::none_of(entry.outputs, IsFarBeyond)};
     for (const InputDescription& input : entry.inputs)
       summary.input_shapes.push_back(input.shape);
     summaries.push_back(std::move(summary));
@@ -133,8 +139,16 @@ Finding BeyondTheTie(const Finding& tie) {
 std::string AsDisagreement(const Investigation& investigation,
                            const Finding& finding) {
   double times = 0;
-  for (const ErrorBudget& budget : investigation.budgets())
+  bool is_known = false;
+  for (const ErrorBudget& budget : investigation.budgets()) {
     times = std::max(times, budget.TimesNoise());
+    is_known = is_known || budget.verdict == NoiseVerdict::kBeyond;
+  }
+  if (!is_known)
+    return std::format(
+        "passes the threshold; whether that is float noise could not be "
+        "measured: {}",
+        finding.message);
   return std::format("passes the threshold, but {:.0f} × above float noise: {}",
                      times, finding.message);
 }
@@ -142,8 +156,11 @@ std::string AsDisagreement(const Investigation& investigation,
 }  // namespace
 
 Explainer::Explainer(const ValidationOptions& options, const Model& model,
-                     LaboratoryOptions laboratory)
-    : options_(options), model_(model), lab_(std::move(laboratory)) {}
+                     LaboratoryOptions laboratory, std::int64_t most_kept_bytes)
+    : options_(options),
+      model_(model),
+      lab_(std::move(laboratory)),
+      most_kept_bytes_(most_kept_bytes) {}
 
 void Explainer::Add(CaseOutcome& outcome, const RunRequest& request) {
   bool differs = !outcome.result.contract_failures.empty();
@@ -182,7 +199,15 @@ void Explainer::Keep(CaseOutcome& outcome, const RunRequest& request,
   const std::int64_t bytes = BytesOf(request.inputs) +
                              BytesOf(outcome.expected) +
                              BytesOf(outcome.actual);
-  if (kept_bytes_ + bytes > kMostKeptBytes && !kept_.empty()) {
+  const auto is_full = [&] { return kept_bytes_ + bytes > most_kept_bytes_; };
+  // What agrees makes room for what does not.
+  if (differs && is_full()) {
+    std::erase_if(kept_, [this](const Kept& kept) {
+      if (!kept.differs) kept_bytes_ -= kept.bytes;
+      return !kept.differs;
+    });
+  }
+  if (is_full() && !kept_.empty()) {
     if (differs) ++unexplained_;
     return;
   }
@@ -195,6 +220,7 @@ void Explainer::Keep(CaseOutcome& outcome, const RunRequest& request,
                    .actual = std::move(outcome.actual),
                    .contract_failures = ContractFailures(outcome.result),
                    .changed_inputs = outcome.changed_inputs},
+       .bytes = bytes,
        .differs = differs});
 }
 
@@ -237,7 +263,7 @@ void Explainer::ExplainCases(ValidationResult& result) {
     result.notes.push_back(std::format(
         "{} more cases differ and were not explained: their tensors take more "
         "than {} MB",
-        unexplained_, kMostKeptBytes / 1'000'000));
+        unexplained_, most_kept_bytes_ / 1'000'000));
   }
 }
 
@@ -289,6 +315,7 @@ void Explainer::CheckBatches(ValidationResult& result) {
 
 // What a result has to explain although nothing was investigated.
 void Explainer::AddNotes(ValidationResult& result) const {
+  if (unexplained_ > 0 || result.error) return;
   double largest = 0;
   std::string nonfinite;
   for (const CaseResult& entry : result.cases) {
@@ -315,7 +342,12 @@ void Explainer::AddNotes(ValidationResult& result) const {
                     nonfinite));
   }
   for (const std::string& note : contract_notes_) add(Cause::kContract, note);
-  if (largest > 0 && result.verdict() == Verdict::kPassed) {
+  const bool explained =
+      std::ranges::any_of(result.findings, [](const Finding& finding) {
+        return finding.cause != Cause::kContract &&
+               finding.cause != Cause::kNonFinite;
+      });
+  if (largest > 0 && !explained && result.verdict() == Verdict::kPassed) {
     add(Cause::kRounding,
         std::format("nothing but rounding: the largest difference is {}",
                     Text(largest)));

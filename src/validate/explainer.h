@@ -22,9 +22,13 @@ namespace parity {
 
 class Explainer {
  public:
+  // Inputs and outputs that wait for their explanation.
+  static constexpr std::int64_t kMostKeptBytes = 1'000'000'000;
+
   // All must outlive it.
   Explainer(const ValidationOptions& options, const Model& model,
-            LaboratoryOptions laboratory);
+            LaboratoryOptions laboratory,
+            std::int64_t most_kept_bytes = kMostKeptBytes);
 
   // After each case, before it is added to the result: judges what needs no
   // float64, and keeps what does.
@@ -59,6 +63,7 @@ class Explainer {
   struct Kept {
     std::size_t case_index;
     Subject subject;
+    std::int64_t bytes;
     bool differs;  // otherwise kept for its batch
   };
   void Keep(CaseOutcome& outcome, const RunRequest& request, bool differs);
@@ -73,9 +78,10 @@ class Explainer {
   const ValidationOptions& options_;
   const Model& model_;
   Laboratory lab_;
+  std::int64_t most_kept_bytes_;
   std::size_t case_count_ = 0;
   std::int64_t kept_bytes_ = 0;
-  std::size_t unexplained_ = 0;  // cases that were not kept
+  std::size_t unexplained_ = 0;  // cases that differ and were not kept
   std::vector<Kept> kept_;
   std::vector<std::string> contract_notes_;
 };

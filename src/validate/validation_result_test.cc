@@ -2,16 +2,21 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "parity/compare.h"
+#include "parity/diagnosis.h"
+#include "parity/error.h"
 #include "parity/validation.h"
 
 namespace parity {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 OutputResult Output(const std::string& name, std::int64_t elements,
                     std::int64_t mismatches) {
@@ -20,7 +25,8 @@ OutputResult Output(const std::string& name, std::int64_t elements,
                       .dtype = "float32",
                       .tolerance = {},
                       .contract_failures = {},
-                      .comparison = {}};
+                      .comparison = {},
+                      .budget = {}};
   output.comparison.emplace();
   output.comparison->element_count = elements;
   output.comparison->mismatch_count = mismatches;
@@ -79,6 +85,87 @@ TEST(VerdictTest, BrokenPromisesComeBeforeDifferences) {
   EXPECT_THAT(result.Reasons(),
               ElementsAre("y: shape is 1, the reference's is 3 (case b)",
                           "y differs by 0.25 (limit 0.005) (case a)"));
+}
+
+ErrorBudget Budget(NoiseVerdict verdict) {
+  ErrorBudget budget;
+  budget.total.max = 3;
+  budget.noise_max = 0.5;
+  budget.verdict = verdict;
+  return budget;
+}
+
+TEST(VerdictTest, TheNoiseCriterionIgnoresTheTolerance) {
+  OutputResult output = Output("y", 3, 1);
+  output.criterion = Criterion::kNoise;
+  output.budget = Budget(NoiseVerdict::kWithin);
+  EXPECT_TRUE(output.passed());
+  output = Output("y", 3, 0);
+  output.criterion = Criterion::kNoise;
+  output.budget = Budget(NoiseVerdict::kBeyond);
+  EXPECT_FALSE(output.passed());
+  EXPECT_THAT(
+      Result({Case("a", {output})}).Reasons(),
+      ElementsAre("y differs by 1e-07, 6 × what rounding explains (case a)"));
+}
+
+TEST(VerdictTest, WhereNoiseIsNotKnownTheToleranceDecides) {
+  OutputResult output = Output("y", 3, 1);
+  output.criterion = Criterion::kNoise;
+  EXPECT_FALSE(output.passed());
+  output.budget = Budget(NoiseVerdict::kUnknown);
+  EXPECT_FALSE(output.passed());
+  output.comparison->mismatch_count = 0;
+  EXPECT_TRUE(output.passed());
+}
+
+TEST(VerdictTest, TheToleranceDoesNotAskForNoise) {
+  OutputResult output = Output("y", 3, 0);
+  output.budget = Budget(NoiseVerdict::kBeyond);
+  EXPECT_TRUE(output.passed());
+}
+
+TEST(VerdictTest, AnExcusedTiePassesUnlessThePromiseIsBroken) {
+  OutputResult output = Output("y", 3, 2);
+  output.excused_as_tie = true;
+  EXPECT_EQ(Result({Case("a", {output})}).verdict(), Verdict::kPassed);
+  output.contract_failures = {"dtype"};
+  EXPECT_FALSE(output.passed());
+}
+
+TEST(VerdictTest, ACaseThatTheCandidateDoesNotRunFails) {
+  CaseResult broken = Case("b", {});
+  broken.error = Error{.code = ErrorCode::kBackend, .message = "Reshape"};
+  const ValidationResult result =
+      Result({Case("a", {Output("y", 3, 0)}), broken});
+  EXPECT_EQ(result.verdict(), Verdict::kFailed);
+  EXPECT_THAT(result.Reasons(),
+              ElementsAre("the candidate does not run case b: Reshape"));
+}
+
+TEST(VerdictTest, AFindingThatFailsOutweighsCasesThatPass) {
+  ValidationResult result = Result({Case("a", {Output("y", 3, 0)})});
+  EXPECT_EQ(result.cause(), std::nullopt);
+  Finding finding;
+  finding.cause = Cause::kReference;
+  finding.message = "not consistent over the batch";
+  finding.case_name = "a";
+  finding.fails = false;
+  result.findings = {finding};
+  EXPECT_EQ(result.verdict(), Verdict::kPassed);
+  EXPECT_EQ(result.cause(), Cause::kReference);
+  EXPECT_THAT(result.Reasons(), IsEmpty());
+  result.findings[0].fails = true;
+  EXPECT_EQ(result.verdict(), Verdict::kFailed);
+  EXPECT_THAT(result.Reasons(),
+              ElementsAre("not consistent over the batch (case a)"));
+}
+
+TEST(VerdictTest, AnErrorMeansThatNothingCanBeSaid) {
+  ValidationResult result = Result({Case("a", {Output("y", 3, 1)})});
+  result.error = Error{.code = ErrorCode::kWorkerDied, .message = "killed"};
+  EXPECT_EQ(result.verdict(), Verdict::kUndecided);
+  EXPECT_THAT(result.Reasons(), ElementsAre("killed"));
 }
 
 TEST(VerdictTest, AFailureOutweighsWhatCouldNotBeCompared) {

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "backend/backend.h"
+#include "parity/dtype.h"
 #include "parity/error.h"
+#include "parity/tensor.h"
 
 namespace parity {
 namespace {
@@ -17,10 +19,10 @@ using ::testing::Pair;
 
 TEST(MessagesTest, RequestsAreAsDocumented) {
   EXPECT_EQ(Encode(WorkerRequest{.memory_limit_bytes = 5}),
-            R"({"memory_limit_bytes":5,"protocol":1,"request":"hello"})");
+            R"({"memory_limit_bytes":5,"protocol":2,"request":"hello"})");
   EXPECT_EQ(Encode(WorkerRequest{.kind = RequestKind::kRun,
                                  .output_names = {"pha", "fgr"}}),
-            R"({"outputs":["pha","fgr"],"request":"run"})");
+            R"({"outputs":["pha","fgr"],"request":"run","trace":false})");
   EXPECT_EQ(Encode(WorkerRequest{.kind = RequestKind::kQuit}),
             R"({"request":"quit"})");
 }
@@ -36,6 +38,9 @@ TEST(MessagesTest, ALoadRequestKeepsEveryMember) {
   load.optimization = "basic";
   load.runtime_library = "/lib/libonnxruntime.so";
   load.reference_kernels = "native";
+  load.output_names = {"pha", "fgr"};
+  load.disabled_optimizers = {"ConstantFolding", "MatMulAddFusion"};
+  load.taps = {"/conv1/Conv_output_0"};
   const auto decoded = DecodeRequest(
       Encode(WorkerRequest{.kind = RequestKind::kLoad, .load = load}));
   ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
@@ -51,6 +56,58 @@ TEST(MessagesTest, ALoadRequestKeepsEveryMember) {
   EXPECT_EQ(decoded->load.optimization, "basic");
   EXPECT_EQ(decoded->load.runtime_library, "/lib/libonnxruntime.so");
   EXPECT_EQ(decoded->load.reference_kernels, "native");
+  EXPECT_THAT(decoded->load.output_names, ElementsAre("pha", "fgr"));
+  EXPECT_THAT(decoded->load.disabled_optimizers,
+              ElementsAre("ConstantFolding", "MatMulAddFusion"));
+  EXPECT_THAT(decoded->load.taps, ElementsAre("/conv1/Conv_output_0"));
+}
+
+TEST(MessagesTest, ARunRequestKeepsItsWishes) {
+  const auto decoded = DecodeRequest(Encode(WorkerRequest{
+      .kind = RequestKind::kRun, .output_names = {"y"}, .trace = true}));
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  EXPECT_THAT(decoded->output_names, ElementsAre("y"));
+  EXPECT_TRUE(decoded->trace);
+}
+
+TEST(MessagesTest, ATraceKeepsItsOrderAndDescriptions) {
+  RunReply reply;
+  reply.trace = {{.name = "a",
+                  .op = "Conv",
+                  .module = "/conv/Conv",
+                  .dtype = DType::kFloat64,
+                  .shape = {1, 3}},
+                 {.name = "",
+                  .op = "aten::topk",
+                  .module = "refiner",
+                  .dtype = DType::kInt64,
+                  .shape = {}}};
+  const auto decoded = DecodeRunReply(Encode(reply));
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+  ASSERT_EQ(decoded->trace.size(), 2U);
+  EXPECT_EQ(decoded->trace[0].name, "a");
+  EXPECT_EQ(decoded->trace[0].op, "Conv");
+  EXPECT_EQ(decoded->trace[0].module, "/conv/Conv");
+  EXPECT_EQ(decoded->trace[0].dtype, DType::kFloat64);
+  EXPECT_EQ(decoded->trace[0].shape, (Shape{1, 3}));
+  EXPECT_EQ(decoded->trace[1].op, "aten::topk");
+  EXPECT_EQ(decoded->trace[1].dtype, DType::kInt64);
+  EXPECT_EQ(decoded->trace[1].shape, Shape{});
+}
+
+TEST(MessagesTest, TracesThatAreNoneAreRefused) {
+  const std::string start =
+      R"({"outputs":[],"changed_inputs":[],"run_ms":1,"peak_rss_bytes":1,)";
+  for (const char* const trace :
+       {R"("trace":1})", R"("trace":[1]})", R"("trace":[{}]})",
+        R"("trace":[{"name":"a","op":"b","module":"c","dtype":"float33",)"
+        R"("shape":[]}]})",
+        R"("trace":[{"name":"a","op":"b","module":"c","dtype":"float32",)"
+        R"("shape":["1"]}]})"}) {
+    const auto decoded = DecodeRunReply(start + trace);
+    ASSERT_FALSE(decoded.has_value()) << trace;
+    EXPECT_EQ(decoded.error().code, ErrorCode::kWorkerDied);
+  }
 }
 
 TEST(MessagesTest, RepliesKeepEveryMember) {

@@ -67,8 +67,12 @@ Status CompleteTrace(const NamedTensors& tensors,
     trace[i].sketch =
         ValueSketch::FromNumbers(numbers.subspan(i * ValueSketch::kNumbers)
                                      .first<ValueSketch::kNumbers>());
-    if (const Tensor* const tensor = FindTensor(tensors, TensorName(i)))
-      trace[i].tensor = *tensor;
+    const Tensor* const tensor = FindTensor(tensors, TensorName(i));
+    if (tensor == nullptr) continue;
+    if (tensor->dtype() != trace[i].dtype || tensor->shape() != trace[i].shape)
+      return Fail(ErrorCode::kCorrupt,
+                  "a traced tensor that is not as it was described");
+    trace[i].tensor = *tensor;
   }
   return {};
 }

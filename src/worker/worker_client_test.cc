@@ -164,6 +164,24 @@ TEST_F(WorkerClientTest, TheLoadRequestArrivesWhole) {
   EXPECT_THAT(run->outputs[0].tensor.As<float>(), ElementsAre(1, 2, 3, 4));
 }
 
+TEST_F(WorkerClientTest, ATraceComesBackBesideTheOutputsWhenAskedFor) {
+  WorkerClient client(Options());
+  ASSERT_TRUE(client.Load({}).has_value());
+  const auto plain = client.Run({.inputs = Inputs()});
+  ASSERT_TRUE(plain.has_value()) << plain.error().message;
+  EXPECT_TRUE(plain->trace.empty());
+  const auto run = client.Run({.inputs = Inputs(), .trace = true});
+  ASSERT_TRUE(run.has_value()) << run.error().message;
+  EXPECT_EQ(run->outputs.size(), 2U);
+  ASSERT_EQ(run->trace.size(), 2U);
+  EXPECT_EQ(run->trace[0].name, "src");
+  EXPECT_EQ(run->trace[0].module, "/src");
+  EXPECT_EQ(run->trace[0].shape, (Shape{2, 2}));
+  EXPECT_EQ(run->trace[0].sketch.sum, 10);
+  ASSERT_TRUE(run->trace[1].tensor.has_value());
+  EXPECT_THAT(run->trace[1].tensor->As<std::int64_t>(), ElementsAre(7));
+}
+
 TEST_F(WorkerClientTest, SharedInputsServeManyRunsAndSides) {
   const auto shared = Share(Inputs());
   ASSERT_TRUE(shared.has_value());

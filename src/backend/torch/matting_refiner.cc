@@ -75,20 +75,17 @@ void ResizeInto(const TaskRunner& runner, const at::Tensor& half,
                });
 }
 
-// Values that the published network joins and resizes at once, and that are put
-// straight into the frames here: a trace of it has them.
-void TraceJoined(const CoarseMatte& coarse, const at::Tensor& half,
-                 const at::Tensor& full) {
+// Parts of the frames that the published network joins before it resizes them:
+// a trace of it has them.
+void TraceParts(const CoarseMatte& coarse, const at::Tensor& half) {
   if (!IsTracing()) return;
-  constexpr const char* kJoined = "aten::cat";
-  constexpr const char* kResized = "aten::upsample_bilinear2d";
-  constexpr std::int64_t kImageChannels = 6;
-  TraceValue(kJoined, full);
   (void)at::cat({coarse.hidden, coarse.alpha, coarse.foreground}, 1);
-  TraceValue(kResized, half.narrow(1, 0, half.size(1) - kImageChannels));
-  TraceValue(kResized,
-             half.narrow(1, half.size(1) - kImageChannels, kImageChannels));
-  TraceValue(kJoined, half);
+  constexpr std::int64_t kImageChannels = 6;
+  const std::int64_t coarse_channels = half.size(1) - kImageChannels;
+  for (const at::Tensor& part :
+       {half.narrow(1, 0, coarse_channels),
+        half.narrow(1, coarse_channels, kImageChannels)})
+    TraceValue("aten::upsample_bilinear2d", part);
 }
 
 Frames MakeFrames(const TaskRunner& runner, const Margins& margins,
@@ -115,7 +112,10 @@ Frames MakeFrames(const TaskRunner& runner, const Margins& margins,
     ResizeInto(runner, half, channel, part);
     channel += part.size(1);
   }
-  TraceJoined(coarse, half, full);
+  TraceParts(coarse, half);
+  // Filled in place, they are values of no operator.
+  for (const at::Tensor& value : {full, frames.full, half, frames.half})
+    TraceValue("aten::cat", value);
   return frames;
 }
 
