@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test bench lint format asan install clean help
+.PHONY: all demo test bench mutation lint format asan install clean help
 
 all: build/release/.built ## build ./onnx-parity
 
@@ -30,6 +30,10 @@ asan: ## build and run the tests under AddressSanitizer and UBSan
 bench: all ## measure speed and memory, as ratios in one run
 	@$(ENVIRONMENT) tools/build.sh bench
 	@$(ENVIRONMENT) tools/bench.sh
+
+mutation: ## plant faults and see whether they are found; every trial goes to build/dev/mutation.json
+	@$(ENVIRONMENT) tools/build.sh dev
+	@$(ENVIRONMENT) tools/mutation.sh
 
 lint: ## clang-format and clang-tidy
 	@$(ENVIRONMENT) tools/build.sh dev

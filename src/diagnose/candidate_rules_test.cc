@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -243,6 +244,24 @@ TEST_F(CandidateRulesTest, ANodeThatLibtorchLosesAsMuchAtIsNoFault) {
   EXPECT_EQ(finding->cause, Cause::kExport);
   EXPECT_THAT(finding->message, HasSubstr("loses the precision"));
   EXPECT_EQ(finding->node, "");
+}
+
+TEST_F(CandidateRulesTest, WhereTheGraphLosesPrecisionTheCastIsNamed) {
+  sides_.candidate_fault = FaultAt("shifted", kAlways, 1 + 1e-3);
+  sides_.native_fault = FaultAt("shifted", kAlways, 1 - 1e-3);
+  FakeCase entry(sides_, X());
+  const auto make_cast = [&](std::size_t node, std::int64_t type) {
+    entry.model.graph.nodes[node].op_type = "Cast";
+    entry.model.graph.nodes[node].attributes = {{.name = "to", .value = type}};
+  };
+  constexpr std::int64_t kFloat16 = 10;
+  constexpr std::int64_t kFloat32 = 1;
+  make_cast(1, kFloat16);
+  make_cast(2, kFloat32);
+  const auto finding = ExamineRuntime(entry.investigation, kDefaultWindowBytes);
+  ASSERT_TRUE(finding.has_value());
+  EXPECT_EQ(finding->cause, Cause::kExport);
+  EXPECT_EQ(finding->node, "/layer2/Add");
 }
 
 // The sum of two masks of the smallest float32 is −∞ there and finite in

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,20 +21,23 @@ namespace parity {
 namespace {
 
 // Relative distance below which two float64 values are the same. Weights folded
-// in float32 move every value by 1e-7 or so; the fault moves the output by
-// `wrong`, and what lies two orders of magnitude below it is not the fault.
+// in float32 move every value by 1e-7 or so; the fault moves the outputs by
+// `wrong` or more, and what lies two orders of magnitude below that is not the
+// fault. The least wrong output counts: a selection that comes out otherwise
+// makes a small fault large in those that depend on it.
 double AlignmentTolerance(const Investigation& investigation) {
-  double wrong = 0;
+  double wrong = std::numeric_limits<double>::infinity();
   double folded = 0;
   for (const ErrorBudget& budget : investigation.budgets()) {
     if (!budget.exported || budget.scale_rms <= 0) continue;
     const double relative = budget.exported->rms / budget.scale_rms;
     if (budget.verdict == NoiseVerdict::kBeyond && std::isfinite(relative)) {
-      wrong = std::max(wrong, relative);
+      wrong = std::min(wrong, relative);
     } else {
       folded = std::max(folded, relative);
     }
   }
+  if (!std::isfinite(wrong)) wrong = 0;
   return std::clamp(std::max(wrong / 100, 10 * folded), 1e-7, 1e-3);
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -188,6 +189,20 @@ TEST_F(ExportRuleTest, TheFirstNodeThatDepartsIsNamed) {
   EXPECT_THAT(finding.message, HasSubstr("first seen at /Sub (Sub)"));
   EXPECT_EQ(ValueOf(finding, "last value that agrees"), "features");
   EXPECT_EQ(ValueOf(finding, "export error of y"), "0.5");
+}
+
+// As a selection does: what comes out has nothing to do with the right values.
+TEST_F(ExportRuleTest, ASmallFaultIsFoundAboveWhatMakesItLarge) {
+  const auto add_outputs = [](FakeNetwork& network) {
+    network.steps.push_back(Map("/Sin", "Sin", "y", "far",
+                                [](double x) { return std::sin(1e6 * x); }));
+    network.outputs = {"y", "far"};
+  };
+  sides_.graph = Weighted(1 + 1e-4);
+  add_outputs(sides_.network);
+  add_outputs(sides_.graph);
+  const Finding finding = Examine();
+  EXPECT_EQ(finding.node, "/conv/Conv");
 }
 
 TEST_F(ExportRuleTest, WithoutAReferencesTraceTheGraphIsStillConvicted) {

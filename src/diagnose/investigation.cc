@@ -16,6 +16,7 @@
 #include "diagnose/error_budget.h"
 #include "diagnose/module_path.h"
 #include "diagnose/noise_model.h"
+#include "diagnose/rounding_casts.h"
 #include "graph/model.h"
 #include "parity/compare.h"
 #include "parity/diagnosis.h"
@@ -63,8 +64,11 @@ double WorkingRoundoff(const Graph& graph) {
   for (const ValueInfo& input : graph.inputs) {
     if (input.dtype) roundoff = std::max(roundoff, UnitRoundoff(*input.dtype));
   }
-  for (const Node& node : graph.nodes)
-    roundoff = std::max(roundoff, RoundoffOfCast(node));
+  const std::vector<const Node*> rounding = RoundingCasts(graph);
+  for (const Node& node : graph.nodes) {
+    if (!std::ranges::contains(rounding, &node))
+      roundoff = std::max(roundoff, RoundoffOfCast(node));
+  }
   return roundoff;
 }
 

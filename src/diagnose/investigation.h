@@ -123,7 +123,7 @@ class Investigation {
 };
 
 // Of the coarsest floating type among the graph's initializers, declared values
-// and casts; 0 when there is none.
+// and casts that more is computed with; 0 when there is none.
 [[nodiscard]] double WorkingRoundoff(const Graph& graph);
 
 // What identifies a node to the user: its name, or its first output's.

@@ -18,6 +18,7 @@
 #include "diagnose/investigation.h"
 #include "diagnose/noise_model.h"
 #include "diagnose/selection.h"
+#include "diagnose/selection_kinds.h"
 #include "graph/model.h"
 #include "parity/compare.h"
 #include "parity/diagnosis.h"
@@ -231,7 +232,8 @@ class LocalErrorSearch {
     return {};
   }
 
-  // Equal scores leave the choice open, on the same inputs, too.
+  // Equal scores leave the choice open, on the same inputs, too, and so does an
+  // operator that promises no order.
   [[nodiscard]] bool IsTie(const Node& node, const NamedTensors& given,
                            const NamedTensors& tapped) const {
     if (!IsSelection(node)) return false;
@@ -246,7 +248,11 @@ class LocalErrorSearch {
       const Tensor* const tensor = FindTensor(tapped, output);
       chosen.push_back(tensor == nullptr ? Tensor() : *tensor);
     }
-    return CheckSelection(node, scores, chosen, 0).is_tie;
+    const SelectionCheck check = CheckSelection(node, scores, chosen, 0);
+    // Where no order is asked for, any is right.
+    const bool is_unordered =
+        node.op_type == "TopK" && IntegerAttributeOr(node, "sorted", 1) == 0;
+    return check.is_tie || (is_unordered && check.flipped == 0);
   }
 
   const Investigation& investigation_;

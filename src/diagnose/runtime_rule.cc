@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "diagnose/investigation.h"
 #include "diagnose/local_errors.h"
+#include "diagnose/rounding_casts.h"
 #include "diagnose/rules.h"
 #include "parity/diagnosis.h"
 
@@ -32,6 +33,10 @@ std::optional<Finding> ExamineRuntime(const Investigation& investigation,
                : Agreement{.agrees = true};
     if (!agreement.agrees) {
       finding.cause = Cause::kExport;
+      // The first: those after it round what is rounded.
+      const auto casts = RoundingCasts(investigation.graph());
+      if (!casts.empty())
+        investigation.Locate(finding, NodeLabel(*casts.front()));
       finding.message =
           "the graph loses the precision that the reference keeps: PyTorch's "
           "own kernels are as far from float64 when they compute this graph";

@@ -75,6 +75,19 @@ void ResizeInto(const TaskRunner& runner, const at::Tensor& half,
                });
 }
 
+// Parts of the frames that the published network joins before it resizes them:
+// a trace of it has them.
+void TraceParts(const CoarseMatte& coarse, const at::Tensor& half) {
+  if (!IsTracing()) return;
+  (void)at::cat({coarse.hidden, coarse.alpha, coarse.foreground}, 1);
+  constexpr std::int64_t kImageChannels = 6;
+  const std::int64_t coarse_channels = half.size(1) - kImageChannels;
+  for (const at::Tensor& part :
+       {half.narrow(1, 0, coarse_channels),
+        half.narrow(1, coarse_channels, kImageChannels)})
+    TraceValue("aten::upsample_bilinear2d", part);
+}
+
 Frames MakeFrames(const TaskRunner& runner, const Margins& margins,
                   const at::Tensor& src, const at::Tensor& bgr,
                   const CoarseMatte& coarse) {
@@ -99,6 +112,7 @@ Frames MakeFrames(const TaskRunner& runner, const Margins& margins,
     ResizeInto(runner, half, channel, part);
     channel += part.size(1);
   }
+  TraceParts(coarse, half);
   // Filled in place, they are values of no operator.
   for (const at::Tensor& value : {full, frames.full, half, frames.half})
     TraceValue("aten::cat", value);

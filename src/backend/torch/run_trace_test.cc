@@ -354,6 +354,20 @@ TEST_F(NetworkTraceTest, EachLayerIsOneValueAndOutputsStayTheSame) {
   }
 }
 
+TEST_F(NetworkTraceTest,
+       WhatTheRefinerPutsIntoItsFramesIsJoinedAsInTheOriginal) {
+  LoadNetwork({.backbone = Backbone::kMobileNetV2});
+  std::vector<Shape> joined;
+  const Trace trace = MustRun(Images({1, 3, 64, 96})).trace;
+  for (const TracedValue& value : trace) {
+    if (value.op == "aten::cat" && value.module == "refiner")
+      joined.push_back(value.shape);
+  }
+  for (const Shape& shape :
+       {Shape{1, 6, 64, 96}, Shape{1, 36, 16, 24}, Shape{1, 42, 32, 48}})
+    EXPECT_THAT(joined, Contains(shape)) << ToString(shape);
+}
+
 TEST_F(NetworkTraceTest, TheSelectedCellsComeWhole) {
   LoadNetwork({.refine_sample_pixels = 320});
   const Trace trace = MustRun(Images({1, 3, 64, 64})).trace;
