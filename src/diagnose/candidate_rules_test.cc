@@ -44,7 +44,8 @@ NamedTensors X() {
 
 // A fault of one value wherever `when` holds for what was loaded.
 template <class When>
-FakeFault FaultAt(const std::string& value, When when, double factor = 1.1) {
+FakeFault FaultAt(const std::string& value, const When& when,
+                  double factor = 1.1) {
   return [=](const LoadRequest& load, const FakeStep& step, Numbers& numbers) {
     if (step.output != value || !when(load)) return;
     for (double& number : numbers) number *= factor;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <format>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>

@@ -12,7 +12,6 @@
 #include "diagnose/investigation.h"
 #include "diagnose/noise_model.h"
 #include "diagnose/value_alignment.h"
-#include "graph/model.h"
 #include "parity/diagnosis.h"
 #include "parity/tensor.h"
 #include "tensor/value_sketch.h"

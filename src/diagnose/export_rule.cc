@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <format>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,17 +12,13 @@
 #include <variant>
 #include <vector>
 
-#include "backend/backend.h"
 #include "diagnose/departure.h"
 #include "diagnose/investigation.h"
-#include "diagnose/local_errors.h"
 #include "diagnose/rules.h"
 #include "diagnose/value_alignment.h"
 #include "graph/model.h"
 #include "parity/diagnosis.h"
-#include "parity/error.h"
 #include "parity/tensor.h"
-#include "tensor/value_sketch.h"
 
 namespace parity {
 namespace {

@@ -95,6 +95,7 @@ TEST(InputRuleTest, AnotherRangeIsFound) {
 
 TEST(InputRuleTest, AnotherOrderOfChannelsIsFound) {
   std::vector<std::size_t> from;
+  from.reserve(48);
   for (std::size_t i = 0; i < 48; ++i)
     from.push_back((2 - i / 16) * 16 + i % 16);
   EXPECT_THAT(InputMessage(Rearranged(from)), HasSubstr("channels reversed"));
@@ -102,12 +103,14 @@ TEST(InputRuleTest, AnotherOrderOfChannelsIsFound) {
 
 TEST(InputRuleTest, ChannelsLastIsFound) {
   std::vector<std::size_t> from;  // NHWC place → NCHW place
+  from.reserve(48);
   for (std::size_t i = 0; i < 48; ++i) from.push_back((i % 3) * 16 + i / 3);
   EXPECT_THAT(InputMessage(Rearranged(from)), HasSubstr("channels last"));
 }
 
 TEST(InputRuleTest, HeightAndWidthExchangedIsFound) {
   std::vector<std::size_t> from;
+  from.reserve(48);
   for (std::size_t i = 0; i < 48; ++i)
     from.push_back(i / 16 * 16 + i % 4 * 4 + i / 4 % 4);
   EXPECT_THAT(InputMessage(Rearranged(from)), HasSubstr("height and width"));

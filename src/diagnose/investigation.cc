@@ -23,7 +23,6 @@
 #include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
-#include "parity/tolerance.h"
 
 namespace parity {
 namespace {
@@ -157,6 +156,7 @@ std::vector<Leg> Investigation::GuiltyLegs() const {
   }
   std::ranges::stable_sort(guilty, std::greater<>(), &Sized::times);
   std::vector<Leg> legs;
+  legs.reserve(guilty.size());
   for (const Sized& sized : guilty) legs.push_back(sized.leg);
   return legs;
 }

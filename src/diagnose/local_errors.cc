@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <format>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "backend/backend.h"
@@ -25,7 +27,6 @@
 #include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
-#include "parity/tolerance.h"
 #include "tensor/value_sketch.h"
 
 namespace parity {

@@ -11,7 +11,6 @@
 #include "parity/compare.h"
 #include "parity/diagnosis.h"
 #include "parity/tensor.h"
-#include "parity/tolerance.h"
 #include "tensor/value_sketch.h"
 
 namespace parity {

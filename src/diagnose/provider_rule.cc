@@ -3,6 +3,7 @@
 
 #include "backend/backend.h"
 #include "diagnose/investigation.h"
+#include "diagnose/laboratory.h"
 #include "diagnose/local_errors.h"
 #include "diagnose/rules.h"
 #include "parity/diagnosis.h"

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <format>
 #include <system_error>
+#include <utility>
 
 #include "parity/error.h"
 

@@ -8,6 +8,7 @@
 #include <format>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parity/error.h"

@@ -131,6 +131,7 @@ Flips CheckNonMaxSuppression(const Node& node,
   std::set<Index> expected;
   for (std::int64_t batch = 0; batch < scores_shape[0]; ++batch) {
     std::vector<Box> of_batch;
+    of_batch.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
       of_batch.push_back(
           BoxAt(boxes, static_cast<std::size_t>(batch) * count + i, centred));

@@ -143,6 +143,7 @@ Flips CheckTopK(const Tensor& scores, const Tensor& chosen, std::int64_t axis,
   Flips flips;
   for (std::int64_t line = 0; line < lines->count(); ++line) {
     std::vector<std::int64_t> of_line;
+    of_line.reserve(static_cast<std::size_t>(choices->length));
     for (std::int64_t i = 0; i < choices->length; ++i)
       of_line.push_back(indices[choices->At(line, i)]);
     CheckChoice(LineScores(values, *lines, line, largest), of_line, sorted,

@@ -307,6 +307,7 @@ class Alignment {
       }
     }
     std::vector<std::string> labels;
+    labels.reserve(nodes.size());
     for (const std::ptrdiff_t node : nodes)
       labels.push_back(Label(*region_.at(node)));
     return labels;

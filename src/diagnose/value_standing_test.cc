@@ -1,4 +1,3 @@
-#include "diagnose/value_standing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

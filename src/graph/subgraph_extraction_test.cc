@@ -68,6 +68,7 @@ Model MakeModel() {
 
 std::vector<std::string> NodeNames(const Model& model) {
   std::vector<std::string> names;
+  names.reserve(model.graph.nodes.size());
   for (const Node& node : model.graph.nodes) names.push_back(node.name);
   return names;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -11,7 +12,6 @@
 
 #include "base/splitmix.h"
 #include "parity/dtype.h"
-#include "parity/tensor.h"
 
 namespace parity {
 namespace {
@@ -19,6 +19,7 @@ namespace {
 std::vector<double> Values(std::int64_t count, std::uint64_t seed) {
   const SplitMixStream stream("values", seed);
   std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i)
     values.push_back(stream.Uniform(static_cast<std::uint64_t>(i)) - 0.5);
   return values;

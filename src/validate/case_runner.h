@@ -38,7 +38,8 @@ struct CaseContext {
 struct CaseOutcome {
   CaseResult result;
   std::vector<std::string> notes;
-  // Also notes: how the two sides' outputs were paired where their names differ.
+  // Also notes: how the two sides' outputs were paired where their names
+  // differ.
   std::vector<std::string> contract_notes;
   std::int64_t reference_rss_bytes = 0;
   std::int64_t candidate_rss_bytes = 0;

@@ -57,6 +57,7 @@ NamedTensor Counting(const std::string& name, DType dtype, Shape shape) {
 
 std::vector<std::string> NamesOf(const std::vector<CaseVariation>& variations) {
   std::vector<std::string> names;
+  names.reserve(variations.size());
   for (const CaseVariation& variation : variations)
     names.push_back(variation.name);
   return names;

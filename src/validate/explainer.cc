@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <format>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <ratio>
 #include <string>
@@ -18,7 +17,6 @@
 #include "diagnose/error_budget.h"
 #include "diagnose/investigation.h"
 #include "diagnose/laboratory.h"
-#include "diagnose/noise_model.h"
 #include "diagnose/repro.h"
 #include "diagnose/repro_folder.h"
 #include "diagnose/rules.h"

@@ -52,8 +52,8 @@ class Explainer {
   [[nodiscard]] Finding ExplainRun(const Error& error, const std::string& name,
                                    const RunRequest& request, bool others_ran);
 
-  // The reference raised `error` on a case whose candidate gave `actual` (empty:
-  // not run).
+  // The reference raised `error` on a case whose candidate gave `actual`
+  // (empty: not run).
   [[nodiscard]] Finding ExplainRefusal(const Error& error,
                                        const std::string& name,
                                        const RunRequest& request,

@@ -1,6 +1,5 @@
 #include "validate/side_pair.h"
 
-#include <expected>
 #include <format>
 #include <functional>
 #include <future>

@@ -118,6 +118,7 @@ TEST(MakeVariationTest, SmallerShapesAreCropped) {
 TEST(MakeVariationTest, LargerShapesKeepTheValuesAndRepeatNoRow) {
   const Shape shape = {2, 3, 5, 7};
   std::vector<float> values;
+  values.reserve(std::size_t{2} * 3 * 5 * 7);
   for (int i = 0; i < 2 * 3 * 5 * 7; ++i)
     values.push_back(static_cast<float>(i));
   const NamedTensors x = Floats(shape, values);

@@ -1,7 +1,6 @@
 #include "worker/trace_tensors.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <format>

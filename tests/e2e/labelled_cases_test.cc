@@ -2,6 +2,7 @@
 // (tests/data/cases/README.md), through the real program.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>

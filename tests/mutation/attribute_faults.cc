@@ -58,12 +58,13 @@ class NodeSites {
   }
 
   // A number: `otherwise` is its default.
-  void Scale(std::string attribute, double otherwise, double factor) const {
+  void Scale(const std::string& attribute, double otherwise,
+             double factor) const {
     const double old = FloatOr(node_, attribute, otherwise);
     if (old != 0) Set(attribute, attribute, static_cast<float>(old * factor));
   }
 
-  void Toggle(std::string attribute, std::int64_t otherwise) const {
+  void Toggle(const std::string& attribute, std::int64_t otherwise) const {
     const bool old = IntegerOr(node_, attribute, otherwise) != 0;
     Set(attribute, attribute, std::int64_t{!old});
   }

@@ -145,6 +145,7 @@ bool ShuffleNodes(Graph& graph, Dice& dice) {
     }
   }
   std::vector<Node> nodes;
+  nodes.reserve(order.size());
   for (const std::size_t i : order) nodes.push_back(std::move(graph.nodes[i]));
   graph.nodes = std::move(nodes);
   return !std::ranges::is_sorted(order);
@@ -174,10 +175,11 @@ bool Insert(
         std::ranges::find_if(graph.nodes, [&](const Node& node) {
           return std::ranges::contains(node.outputs, value);
         });
-    const Node copy = *producer;
+    // A copy: the nodes move.
     InsertBehind(graph, value,
-                 [&](const std::string& from, const std::string& to) {
-                   return make(from, to, copy);
+                 [&make, node = *producer](const std::string& from,
+                                           const std::string& to) {
+                   return make(from, to, node);
                  });
   }
   return !values.empty();

@@ -23,6 +23,7 @@ using ::testing::UnorderedElementsAreArray;
 
 std::vector<std::string> NamesOf(const std::vector<ValueInfo>& infos) {
   std::vector<std::string> names;
+  names.reserve(infos.size());
   for (const ValueInfo& info : infos) names.push_back(info.name);
   return names;
 }

@@ -35,6 +35,7 @@ template <class T, class Narrow>
 Tensor Narrowed(DType dtype, const Shape& shape,
                 const std::vector<double>& elements, Narrow narrow) {
   std::vector<T> values;
+  values.reserve(elements.size());
   for (const double element : elements)
     values.push_back(narrow(static_cast<float>(element)));
   return Tensor::From<T>(dtype, shape, values).value();

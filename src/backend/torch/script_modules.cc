@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
 
+#include <format>
 #include <string>
 
 #include "backend/torch/script_graphs.h"
@@ -18,7 +19,7 @@ std::string PathOf(const torch::jit::Value* value) {
   std::string path;
   while (value->node()->kind() == c10::prim::GetAttr) {
     const std::string& name = value->node()->s(c10::attr::name);
-    path = path.empty() ? name : name + "." + path;
+    path = path.empty() ? name : std::format("{}.{}", name, path);
     value = value->node()->input(0);
   }
   return path;
@@ -39,7 +40,8 @@ std::string ScriptModules::Current() const {
   for (const torch::jit::StackEntry& entry : torch::jit::currentCallstack()) {
     const auto call = calls_.find(entry.range);
     if (call == calls_.end() || call->second.empty()) continue;
-    path = path.empty() ? call->second : call->second + "." + path;
+    path =
+        path.empty() ? call->second : std::format("{}.{}", call->second, path);
   }
   return path;
 }
