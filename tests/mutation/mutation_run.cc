@@ -73,9 +73,9 @@ class WorkFolder {
 
 Result<std::uint64_t> ParseCount(std::string_view text) {
   std::uint64_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || stop != end)
+  const auto [stop, error] =
+      std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || stop != text.data() + text.size())
     return Fail(ErrorCode::kInvalidArgument,
                 std::format("'{}' is no number", text));
   return count;

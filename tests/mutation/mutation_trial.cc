@@ -25,7 +25,6 @@
 #include "parity/error.h"
 #include "parity/inference_session.h"
 #include "parity/tensor.h"
-#include "parity/tolerance.h"
 #include "parity/validation.h"
 
 namespace parity {
