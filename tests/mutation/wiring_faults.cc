@@ -154,8 +154,9 @@ bool SameType(const ValueInfo& a, const ValueInfo& b) {
 
 FaultSites WiringSites(const Model& model, const GraphFacts& facts) {
   FaultSites sites;
-  Earlier earlier;
-  for (const ValueInfo& input : model.graph.RequiredInputs())
+  Earlier earlier;  // views of what outlives it
+  const std::vector<ValueInfo> inputs = model.graph.RequiredInputs();
+  for (const ValueInfo& input : inputs)
     earlier[facts.ShapeClassOf(input.name)].push_back(input.name);
   std::vector<bool> is_target(model.graph.nodes.size(), false);
   for (const std::size_t index : facts.data_nodes()) is_target[index] = true;
