@@ -115,17 +115,15 @@ void BenchPlan(const TestFolder& folder) {
        "s", 3.5);
 }
 
-// Another refine mode: wrong in three outputs, all of them behind a selection,
-// so that every question is asked.
+// A reference that refines half as many cells: wrong in three outputs, all of
+// them behind a selection, so that every question is asked.
 void BenchExplanation(const TestFolder& folder) {
   const std::vector<std::string> arguments = {"validate",
                                               folder / "m.onnx",
                                               "--case",
                                               "standard",
-                                              "--model-refine-mode",
-                                              "thresholding",
-                                              "--model-refine-threshold",
-                                              "0.1"};
+                                              "--model-refine-sample-pixels",
+                                              "40000"};
   Line("validate, failing standard case with its explanation",
        MedianSeconds(arguments, 1), "s", 25);
   Line("  memory of all processes together",

@@ -1,10 +1,14 @@
 #include "diagnose/laboratory.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <expected>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "backend/backend.h"
 #include "base/status_macros.h"
@@ -26,15 +30,32 @@ Laboratory::Side Laboratory::Make(SideKind kind,
   return side;
 }
 
+void Laboratory::MakeRoom() {
+  constexpr std::size_t kMostSides = 2;
+  while (true) {
+    std::vector<std::map<std::string, Side>::iterator> alive;
+    for (auto side = sides_.begin(); side != sides_.end(); ++side) {
+      // What failed is remembered, and takes no memory.
+      if (!side->second.error) alive.push_back(side);
+    }
+    if (alive.size() < kMostSides) return;
+    sides_.erase(*std::ranges::min_element(
+        alive, {}, [](const auto& side) { return side->second.last_use; }));
+  }
+}
+
 Result<RunResult> Laboratory::Ask(const std::string& key, SideKind kind,
                                   const LoadRequest& load,
                                   const RunRequest& request,
                                   std::string_view progress) {
   Progress(progress);
   auto found = sides_.find(key);
-  if (found == sides_.end())
+  if (found == sides_.end()) {
+    MakeRoom();
     found = sides_.emplace(key, Make(kind, load)).first;
+  }
   Side& side = found->second;
+  side.last_use = ++uses_;
   if (side.error) return std::unexpected(*side.error);
   Result<RunResult> run = side.backend->Run(request);
   // A worker that died is gone; the next question would find nothing loaded.

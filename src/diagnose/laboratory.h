@@ -28,9 +28,10 @@ struct LaboratoryOptions {
   std::function<void(std::string_view)> progress;  // may be empty
 };
 
-// Sides are made and loaded when first asked, and kept. Every answer may be an
-// error: a script with hard-wired dtypes does not run in float64, a graph with
-// an unknown operator is not evaluated. Not thread-safe.
+// Sides are made and loaded when first asked; the two that were asked last are
+// kept, since one in float64 takes a gigabyte for a large picture. Every answer
+// may be an error: a script with hard-wired dtypes does not run in float64, a
+// graph with an unknown operator is not evaluated. Not thread-safe.
 class Laboratory {
  public:
   explicit Laboratory(LaboratoryOptions options)
@@ -76,7 +77,10 @@ class Laboratory {
   struct Side {
     std::unique_ptr<Backend> backend;
     std::optional<Error> error;  // of making or loading, or how it died
+    std::uint64_t last_use = 0;
   };
+  // Ends the sides that have not been asked for longest, until one more fits.
+  void MakeRoom();
   [[nodiscard]] Result<RunResult> Ask(const std::string& key, SideKind kind,
                                       const LoadRequest& load,
                                       const RunRequest& request,
@@ -86,6 +90,7 @@ class Laboratory {
 
   LaboratoryOptions options_;
   std::map<std::string, Side> sides_;
+  std::uint64_t uses_ = 0;
   // For variants: the runtime can load another model in the same process, and
   // starting one is the expensive part.
   std::unique_ptr<Backend> bench_;

@@ -62,6 +62,12 @@ class SidePair {
   [[nodiscard]] Backend& reference() const { return *reference_; }
   [[nodiscard]] Backend& candidate() const { return *candidate_; }
 
+  // Ends both workers: their memory is better used by a diagnosis.
+  void Release() {
+    reference_.reset();
+    candidate_.reset();
+  }
+
   // Sides, digest and notes, as far as they are known.
   void Describe(ValidationResult& result) const;
   // Asks further questions of sides like these.
