@@ -17,13 +17,6 @@ namespace {
 
 constexpr Tolerance kExact{.atol = 0, .rtol = 0, .equal_nonfinite = true};
 
-// Root mean square and largest magnitude of the finite elements.
-NoiseBounds ScaleOf(const Tensor& tensor) {
-  const Result<Comparison> self = Compare(tensor.view(), tensor.view(), kExact);
-  if (!self) return {};
-  return {.rms = self->expected_rms, .max = self->max_abs_expected};
-}
-
 // Of what both precisions agree on: float64 goes on where float32 overflows,
 // and a faulty side may be full of rubbish.
 NoiseBounds ScaleOf(const OutputVersions& versions) {
@@ -58,6 +51,12 @@ NoiseVerdict Judge(const ErrorBudget& budget, double roundoff) {
 }
 
 }  // namespace
+
+NoiseBounds ScaleOf(const Tensor& tensor) {
+  const Result<Comparison> self = Compare(tensor.view(), tensor.view(), kExact);
+  if (!self) return {};
+  return {.rms = self->expected_rms, .max = self->max_abs_expected};
+}
 
 ErrorSize SizeOfError(const Tensor& expected, const Tensor& actual) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -3,6 +3,7 @@
 #ifndef PARITY_DIAGNOSE_ERROR_BUDGET_H_
 #define PARITY_DIAGNOSE_ERROR_BUDGET_H_
 
+#include "diagnose/noise_model.h"
 #include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
@@ -17,6 +18,10 @@ struct OutputVersions {
   const Tensor* graph64 = nullptr;     // ONNX graph in float64
   double roundoff = 0;  // of the coarsest type inside; 0: the outputs' own
 };
+
+// Root mean square and largest magnitude of the finite elements; zeros for what
+// cannot be compared. One pass.
+[[nodiscard]] NoiseBounds ScaleOf(const Tensor& tensor);
 
 // The difference between two tensors of equal shape. Tensors that cannot be
 // subtracted (other shape, other class of dtype) are infinitely far apart.

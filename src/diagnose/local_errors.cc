@@ -22,7 +22,6 @@
 #include "diagnose/selection.h"
 #include "diagnose/selection_kinds.h"
 #include "graph/model.h"
-#include "parity/compare.h"
 #include "parity/diagnosis.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
@@ -103,18 +102,6 @@ class WindowPlanner {
   std::vector<Window> windows_;
   std::int64_t skipped_ = 0;
 };
-
-double RmsOf(const Tensor& tensor) {
-  const auto self = Compare(tensor.view(), tensor.view(),
-                            {.atol = 0, .rtol = 0, .equal_nonfinite = true});
-  return self ? self->expected_rms : 0;
-}
-
-double MaxOf(const Tensor& tensor) {
-  const auto self = Compare(tensor.view(), tensor.view(),
-                            {.atol = 0, .rtol = 0, .equal_nonfinite = true});
-  return self ? self->max_abs_expected : 0;
-}
 
 // What libtorch's kernel loses for the same inputs, the runtime's may lose,
 // too; float32 overflows and truncates where float64 does not.
@@ -198,11 +185,10 @@ class LocalErrorSearch {
     for (const NamedTensor& value : exact) {
       const Tensor& actual = *FindTensor(tapped, value.name);
       const ErrorSize error = SizeOfError(value.tensor, actual);
-      const double rms = RmsOf(value.tensor);
+      const NoiseBounds scale = ScaleOf(value.tensor);
       const double roundoff = std::max(UnitRoundoff(actual.dtype()),
                                        investigation_.working_roundoff());
-      if (Within(error, NoiseFloor(rms, MaxOf(value.tensor), roundoff)))
-        continue;
+      if (Within(error, NoiseFloor(scale.rms, scale.max, roundoff))) continue;
       const Node& node = *producers_.at(value.name);
       if (IsTie(node, local.inputs, tapped)) continue;
       suspects.push_back(
@@ -211,7 +197,7 @@ class LocalErrorSearch {
            .value = value.name,
            .local = error,
            .native = {},
-           .scale_rms = rms,
+           .scale_rms = scale.rms,
            .propagated = RelativeDistance(SketchOf(actual.view()),
                                           trace_.at(value.name)->sketch)});
     }
