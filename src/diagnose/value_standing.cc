@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
-#include <variant>
 #include <vector>
 
 #include "backend/backend.h"
@@ -17,6 +15,7 @@
 #include "diagnose/operator_kinds.h"
 #include "diagnose/reference_values.h"
 #include "graph/model.h"
+#include "graph/subgraphs.h"
 #include "tensor/value_sketch.h"
 
 namespace parity {
@@ -34,18 +33,8 @@ void CollectUses(const Node& node, const Names& defined,
   for (const std::string& input : node.inputs) {
     if (!input.empty() && !defined.contains(input)) uses.emplace_back(input);
   }
-  for (const Attribute& attribute : node.attributes) {
-    if (const auto* one =
-            std::get_if<std::shared_ptr<Graph>>(&attribute.value)) {
-      if (*one != nullptr) CollectUses(**one, defined, uses);
-    } else if (const auto* many =
-                   std::get_if<std::vector<std::shared_ptr<Graph>>>(
-                       &attribute.value)) {
-      for (const std::shared_ptr<Graph>& graph : *many) {
-        if (graph != nullptr) CollectUses(*graph, defined, uses);
-      }
-    }
-  }
+  for (const Graph* const graph : Subgraphs(node))
+    CollectUses(*graph, defined, uses);
 }
 
 // By value: what a subgraph defines is unknown outside it.

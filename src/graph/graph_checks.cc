@@ -5,41 +5,22 @@
 #include <cstdint>
 #include <format>
 #include <map>
-#include <memory>
 #include <ranges>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/printable.h"
 #include "graph/model.h"
+#include "graph/subgraphs.h"
 #include "parity/error.h"
 
 namespace parity {
 namespace {
 
 using Names = std::unordered_set<std::string_view>;
-
-// The graphs in the attributes of a node.
-std::vector<const Graph*> Subgraphs(const Node& node) {
-  std::vector<const Graph*> graphs;
-  for (const Attribute& attribute : node.attributes) {
-    if (const auto* one =
-            std::get_if<std::shared_ptr<Graph>>(&attribute.value)) {
-      graphs.push_back(one->get());
-    } else if (const auto* many =
-                   std::get_if<std::vector<std::shared_ptr<Graph>>>(
-                       &attribute.value)) {
-      for (const std::shared_ptr<Graph>& graph : *many)
-        graphs.push_back(graph.get());
-    }
-  }
-  std::erase(graphs, nullptr);
-  return graphs;
-}
 
 std::string Label(const Node& node, std::size_t index) {
   if (!node.name.empty()) return std::format("node '{}'", node.name);

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "graph/model.h"
+#include "graph/subgraphs.h"
 
 namespace parity {
 namespace {
@@ -51,18 +50,7 @@ void AddFreeNames(const Graph& body, NameList& names) {
 
 void AddNamesUsed(const Node& node, NameList& names) {
   for (const std::string& input : node.inputs) names.Add(input);
-  for (const Attribute& attribute : node.attributes) {
-    if (const auto* const one =
-            std::get_if<std::shared_ptr<Graph>>(&attribute.value)) {
-      if (*one != nullptr) AddFreeNames(**one, names);
-    } else if (const auto* const many =
-                   std::get_if<std::vector<std::shared_ptr<Graph>>>(
-                       &attribute.value)) {
-      for (const std::shared_ptr<Graph>& graph : *many) {
-        if (graph != nullptr) AddFreeNames(*graph, names);
-      }
-    }
-  }
+  for (const Graph* const graph : Subgraphs(node)) AddFreeNames(*graph, names);
 }
 
 bool IsConstant(const Node& node) {

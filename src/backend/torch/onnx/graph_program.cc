@@ -13,6 +13,7 @@
 #include "backend/torch/onnx/graph_schedule.h"
 #include "backend/torch/onnx/operator_table.h"
 #include "graph/model.h"
+#include "graph/subgraphs.h"
 
 namespace parity {
 namespace {

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
-#include <variant>
 #include <vector>
 
 #include "graph/model.h"
+#include "graph/subgraphs.h"
 
 namespace parity {
 namespace {
@@ -43,23 +42,6 @@ void AddReads(const Node& node, std::vector<std::string_view>& names) {
 }
 
 }  // namespace
-
-std::vector<const Graph*> Subgraphs(const Node& node) {
-  std::vector<const Graph*> graphs;
-  for (const Attribute& attribute : node.attributes) {
-    if (const auto* one =
-            std::get_if<std::shared_ptr<Graph>>(&attribute.value)) {
-      graphs.push_back(one->get());
-    } else if (const auto* many =
-                   std::get_if<std::vector<std::shared_ptr<Graph>>>(
-                       &attribute.value)) {
-      for (const std::shared_ptr<Graph>& graph : *many)
-        graphs.push_back(graph.get());
-    }
-  }
-  std::erase(graphs, nullptr);
-  return graphs;
-}
 
 GraphIndex::GraphIndex(const Graph& graph) : nodes(graph.nodes) {
   for (const ValueInfo& input : graph.inputs) inputs.push_back(input.name);

@@ -35,9 +35,6 @@ struct GraphIndex {
   void AddNodes();
 };
 
-// The graphs in the attributes of a node.
-[[nodiscard]] std::vector<const Graph*> Subgraphs(const Node& node);
-
 struct Schedule {
   std::vector<std::size_t> nodes;  // to be evaluated, in order
   // How many of those nodes read a value; one more for values wanted.
