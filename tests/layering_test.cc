@@ -19,6 +19,8 @@ namespace {
 // What each folder of src/ may include, besides itself and include/parity.
 const std::map<std::string, std::set<std::string>> kAllowed = {
     {"base", {}},
+    {"cache", {"base"}},
+    {"runtimes", {"base"}},
     {"tensor", {"base"}},
     {"graph", {"tensor", "base"}},
     {"formats", {"graph", "tensor", "base"}},
@@ -33,11 +35,14 @@ const std::map<std::string, std::set<std::string>> kAllowed = {
       "base"}},
     {"validate",
      {"diagnose", "worker", "backend", "generate", "networks", "compare",
-      "formats", "graph", "tensor", "base"}},
-    {"report", {"validate", "diagnose", "compare", "tensor", "base"}},
+      "formats", "graph", "tensor", "cache", "base"}},
+    {"sweep",
+     {"validate", "worker", "backend", "networks", "formats", "graph", "tensor",
+      "cache", "base"}},
+    {"report", {"sweep", "validate", "diagnose", "compare", "tensor", "base"}},
     {"cli",
-     {"report", "validate", "worker", "networks", "formats", "graph", "tensor",
-      "base"}},
+     {"report", "sweep", "validate", "worker", "networks", "formats", "graph",
+      "tensor", "runtimes", "cache", "base"}},
     {"workers", {"backend", "worker", "base"}},
 };
 
@@ -53,6 +58,7 @@ const std::map<std::string, std::vector<std::string>> kThirdParty = {
     {"png.h", {"src/formats/image/"}},
     {"turbojpeg.h", {"src/formats/image/"}},
     {"zlib.h", {"src/formats/zip/"}},
+    {"archive", {"src/runtimes/"}},
     {"nettle/", {"src/base/sha256"}},
 };
 

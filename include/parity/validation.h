@@ -42,6 +42,10 @@ struct ReferenceOptions {
   bool allow_missing_keys = false;  // checkpoint: synthetic values for missing
                                     // keys, unexpected keys ignored
   std::string kernels = "auto";     // auto, onednn, native
+  // Folder in which results of references are kept and found again; empty:
+  // none. Beyond the size those that were not used for longest go.
+  std::filesystem::path cache = {};
+  std::int64_t cache_bytes = 10'000'000'000;
 };
 
 // The ONNX side.
@@ -51,6 +55,11 @@ struct RuntimeOptions {
       "CPUExecutionProvider";        // name of the execution provider
   std::string optimization = "all";  // disabled, basic, extended, all
   int threads = 0;                   // 0 = one per core; for both sides
+  // Not 0: the model is measured. It is loaded and run with ONNX Runtime's own
+  // defaults (memory arena, spinning threads), while nothing else of this tool
+  // computes; in the first case it runs this many times again; and its nodes
+  // are counted per provider.
+  int repeats = 0;
 };
 
 // Which inputs are tried. By default the plan's three cases; shapes,
@@ -129,6 +138,7 @@ struct CaseResult {
   std::vector<OutputResult> outputs;
   double reference_run_ms = 0;
   double candidate_run_ms = 0;
+  std::vector<double> candidate_repeat_ms = {};  // RuntimeOptions::repeats
   double compare_ms = 0;
   // Set when a side could not run this case; nothing was compared then.
   std::optional<Error> error = {};
@@ -142,6 +152,8 @@ struct SideDescription {
   std::string kernels;  // what computes
   double load_ms = 0;
   std::int64_t peak_rss_bytes = 0;
+  // Execution provider → nodes it ran, where they were counted.
+  std::map<std::string, std::int64_t> provider_nodes = {};
 };
 
 enum class Verdict : std::uint8_t {
