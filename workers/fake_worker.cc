@@ -202,6 +202,8 @@ class EchoBackend : public Backend {
   [[nodiscard]] Result<RunResult> Run(const RunRequest& request) override {
     Act("run");
     RunResult result{.run_ms = 1};
+    result.repeat_ms.assign(static_cast<std::size_t>(request.repeats), 0.5);
+    result.provider_nodes["FakeProvider"] = 3;
     for (const NamedTensor& input : request.inputs) {
       const auto& wanted = request.output_names;
       if (wanted.empty() || std::ranges::contains(wanted, input.name))

@@ -144,6 +144,8 @@ struct CaseResult {
   std::optional<Error> error = {};
   [[nodiscard]] bool passed()
       const;  // nothing failed; says nothing about outputs without elements
+  // The median of candidate_repeat_ms. Nothing where there are none.
+  [[nodiscard]] std::optional<double> candidate_steady_ms() const;
 };
 
 struct SideDescription {

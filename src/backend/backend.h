@@ -49,12 +49,19 @@ struct LoadRequest {
   // kOnnx: values of the main graph that runs may ask for beside the outputs.
   // Whoever fuses nodes must know them before.
   std::vector<std::string> taps{};
-  std::string runtime_library{};           // path; empty = the system's
+  std::string runtime_library{};  // path; empty = the system's
+  // ONNX Runtime's own defaults in place of what suits two sides on one machine
+  // (no memory arena, no spinning threads): what a deployment would measure.
+  bool measured = false;
+  // Where the first run may leave a file for a moment, to learn which provider
+  // runs which node; empty: not asked.
+  std::string scratch_folder{};
   std::string reference_kernels = "auto";  // auto, onednn, native
 };
 
 struct LoadResult {
   std::string version{};  // "libtorch 2.6.0", "ONNX Runtime 1.21.0"
+  std::vector<std::string> providers{};    // that this runtime was built with
   std::vector<std::string> input_names{};  // in forward order; empty when the
                                            // model does not name them
   std::vector<std::string>
@@ -74,6 +81,7 @@ struct RunRequest {
   std::vector<std::string> output_names{};  // empty = all
   bool trace = false;  // also describe what was computed on the way; for sides
                        // that can, the others ignore it
+  int repeats = 0;     // further runs on the same inputs, for their times
 };
 
 // One value that was computed on the way to the outputs, in order.
@@ -92,7 +100,11 @@ struct TracedValue {
 
 struct RunResult {
   NamedTensors outputs{};
-  double run_ms = 0;  // the computation alone
+  double run_ms = 0;                // the computation alone
+  std::vector<double> repeat_ms{};  // of the further runs, in order
+  // Execution provider → nodes it ran; empty where it was not asked for, or is
+  // not known.
+  std::map<std::string, std::int64_t> provider_nodes{};
   std::vector<std::string>
       changed_inputs{};             // inputs whose bytes differ after the run
   std::int64_t peak_rss_bytes = 0;  // of the process that ran it
@@ -104,8 +116,9 @@ class Backend {
   virtual ~Backend() = default;
   // "reference" or "candidate", for messages.
   [[nodiscard]] virtual std::string name() const = 0;
-  // Errors: kBackend with the library's text, kWorkerDied with how, and those
-  // of reading `path`.
+  // An empty `path` loads no model: the answer then says what the library is
+  // and has; for sides that can. Errors: kBackend with the library's text,
+  // kWorkerDied with how, and those of reading `path`.
   [[nodiscard]] virtual Result<LoadResult> Load(const LoadRequest& request) = 0;
   // Requires a successful Load(). May be called again.
   [[nodiscard]] virtual Result<RunResult> Run(const RunRequest& request) = 0;

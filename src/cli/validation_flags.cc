@@ -290,6 +290,13 @@ void AddValidationFlags(CLI::App& command, ValidationFlags& flags) {
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
   command
+      .add_option("--repeat", options.runtime.repeats,
+                  "Measure: run the first case N times more, with ONNX "
+                  "Runtime's own defaults and nothing else at work")
+      ->group(runtime)
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N");
+  command
       .add_option("--reference-kernels", options.reference.kernels,
                   "Convolutions of the reference: auto (oneDNN only where a "
                   "probe finds it right), onednn, native")

@@ -144,6 +144,13 @@ std::string InputsLine(const std::vector<InputDescription>& inputs) {
   return text;
 }
 
+std::string Repeats(const CaseResult& result) {
+  const std::optional<double> steady = result.candidate_steady_ms();
+  if (!steady) return "";
+  return std::format(", then {:.1f} ms (median of {})", *steady,
+                     result.candidate_repeat_ms.size());
+}
+
 std::string FormatCase(const CaseResult& result, Colors colors) {
   std::string text =
       std::format("\n{}: {}\n", result.name, InputsLine(result.inputs));
@@ -161,14 +168,18 @@ std::string FormatCase(const CaseResult& result, Colors colors) {
   text += table.Format(2);
   for (const OutputResult& output : result.outputs) text += Remarks(output);
   text += std::format(
-      "  reference {:.0f} ms, candidate {:.0f} ms, comparison {:.0f} ms\n",
-      result.reference_run_ms, result.candidate_run_ms, result.compare_ms);
+      "  reference {:.0f} ms, candidate {:.0f} ms{}, comparison {:.0f} ms\n",
+      result.reference_run_ms, result.candidate_run_ms, Repeats(result),
+      result.compare_ms);
   return text;
 }
 
 std::string Side(std::string_view label, const SideDescription& side) {
-  return std::format("{}  {}: {}{}\n", label, side.version, side.model,
-                     side.kernels.empty() ? "" : "; " + side.kernels);
+  std::string nodes;
+  for (const auto& [provider, count] : side.provider_nodes)
+    nodes += std::format("; {} nodes by {}", count, provider);
+  return std::format("{}  {}: {}{}{}\n", label, side.version, side.model,
+                     side.kernels.empty() ? "" : "; " + side.kernels, nodes);
 }
 
 std::string FormatFinding(const Finding& finding, Colors colors) {

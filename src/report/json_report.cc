@@ -164,15 +164,19 @@ Json ToJson(const CaseResult& result) {
           {"outputs", std::move(outputs)},
           {"reference_run_ms", Number(result.reference_run_ms)},
           {"candidate_run_ms", Number(result.candidate_run_ms)},
+          {"candidate_repeat_ms", result.candidate_repeat_ms},
           {"compare_ms", Number(result.compare_ms)}};
 }
 
 Json ToJson(const SideDescription& side) {
-  return {{"version", side.version},
-          {"model", side.model},
-          {"kernels", side.kernels},
-          {"load_ms", Number(side.load_ms)},
-          {"peak_rss_bytes", side.peak_rss_bytes}};
+  Json object = {{"version", side.version},
+                 {"model", side.model},
+                 {"kernels", side.kernels},
+                 {"load_ms", Number(side.load_ms)},
+                 {"peak_rss_bytes", side.peak_rss_bytes}};
+  if (!side.provider_nodes.empty())
+    object["provider_nodes"] = side.provider_nodes;
+  return object;
 }
 
 std::string_view VerdictName(Verdict verdict) {

@@ -115,6 +115,7 @@ Result<CaseOutcome> CompareRuns(const CaseContext& context,
   outcome.result.name = name;
   outcome.result.reference_run_ms = expected.run_ms;
   outcome.result.candidate_run_ms = actual.run_ms;
+  outcome.result.candidate_repeat_ms = actual.repeat_ms;
   outcome.reference_rss_bytes = expected.peak_rss_bytes;
   outcome.candidate_rss_bytes = actual.peak_rss_bytes;
   NoteChangedInputs("reference", expected, name, outcome);

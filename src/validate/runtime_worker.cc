@@ -38,6 +38,7 @@ LoadRequest RuntimeRequest(const std::filesystem::path& model,
   request.provider = options.provider;
   request.optimization = options.optimization;
   request.runtime_library = options.library.string();
+  request.measured = options.repeats > 0;
   return request;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/scratch_folder.h"
 #include "base/status_macros.h"
 #include "diagnose/laboratory.h"
 #include "parity/error.h"
@@ -40,6 +41,10 @@ Status SidePair::Start() {
 }
 
 void SidePair::Load(const std::shared_future<const RunRequest*>& request) {
+  if (options_.runtime.repeats > 0) {
+    LoadInTurn(request);
+    return;
+  }
   auto candidate = std::async(std::launch::async, [&] {
     return LoadAndRun(*candidate_, [this] { return LoadCandidate(); }, request);
   });
@@ -48,6 +53,16 @@ void SidePair::Load(const std::shared_future<const RunRequest*>& request) {
   });
   reference_start_ = reference.get();
   candidate_start_ = candidate.get();
+}
+
+void SidePair::LoadInTurn(
+    const std::shared_future<const RunRequest*>& request) {
+  request.wait();  // making inputs is work, too
+  reference_start_ =
+      LoadAndRun(*reference_, [this] { return LoadReference(); }, request);
+  if (!reference_start_.loaded) return;
+  candidate_start_ =
+      LoadAndRun(*candidate_, [this] { return LoadCandidate(); }, request);
 }
 
 SideStart SidePair::LoadAndRun(
@@ -64,7 +79,9 @@ SideStart SidePair::LoadAndRun(
   const std::lock_guard lock(running_);
   if (inputs == nullptr || failed_) return start;
   progress_(std::format("running the {}", side.name()));
-  Result<RunResult> run = side.Run(*inputs);
+  RunRequest first = *inputs;
+  if (&side == candidate_.get()) first.repeats = options_.runtime.repeats;
+  Result<RunResult> run = side.Run(first);
   if (run) {
     start.run = *std::move(run);
   } else {
@@ -74,9 +91,15 @@ SideStart SidePair::LoadAndRun(
 }
 
 Status SidePair::LoadCandidate() {
-  PARITY_ASSIGN_OR_RETURN(
-      LoadResult loaded,
-      candidate_->Load(RuntimeRequest(options_.model, options_.runtime)));
+  LoadRequest request = RuntimeRequest(options_.model, options_.runtime);
+  if (request.measured) {
+    // Without a folder for it the nodes are not counted, no more.
+    if (auto folder = ScratchFolder::CreateTemporary()) {
+      scratch_.emplace(*std::move(folder));
+      request.scratch_folder = scratch_->path().string();
+    }
+  }
+  PARITY_ASSIGN_OR_RETURN(LoadResult loaded, candidate_->Load(request));
   candidate_description_ = {
       .version = loaded.version,
       .model = options_.model.filename().string(),
@@ -117,6 +140,11 @@ Status SidePair::LoadReference() {
 void SidePair::Describe(ValidationResult& result) const {
   result.reference = reference_description_;
   result.candidate = candidate_description_;
+  const auto& nodes = candidate_start_.run.provider_nodes;
+  result.candidate.provider_nodes = nodes;
+  if (!nodes.empty() && !nodes.contains(options_.runtime.provider))
+    result.notes.push_back(std::format("{} ran none of the model's nodes",
+                                       options_.runtime.provider));
   result.weights_sha256 = weights_sha256_;
   for (const std::vector<std::string>* notes :
        {&reference_notes_, &candidate_notes_})

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/scratch_folder.h"
 #include "diagnose/laboratory.h"
 #include "parity/error.h"
 #include "parity/validation.h"
@@ -46,11 +47,13 @@ class SidePair {
   // when a worker is not installed.
   [[nodiscard]] Status Start();
 
-  // Each side loads in parallel with the other and runs the first request as
-  // soon as it can, so that the quicker one computes while the slower one still
-  // loads. Runs themselves never overlap: both want every core. `request` gives
-  // null when there are no inputs; nothing runs then. A side does not run when
-  // the other has already failed to load.
+  // A measured candidate (RuntimeOptions::repeats) has the machine to itself:
+  // the reference comes before it. Else each side loads in parallel with the
+  // other and runs the first request as soon as it can, so that the quicker one
+  // computes while the slower one still loads. Runs themselves never overlap:
+  // both want every core. `request` gives null when there are no inputs;
+  // nothing runs then. A side does not run when the other has already failed to
+  // load.
   void Load(const std::shared_future<const RunRequest*>& request);
 
   [[nodiscard]] const SideStart& reference_start() const {
@@ -74,6 +77,7 @@ class SidePair {
   [[nodiscard]] LaboratoryOptions MakeLaboratory() const;
 
  private:
+  void LoadInTurn(const std::shared_future<const RunRequest*>& request);
   SideStart LoadAndRun(Backend& side, const std::function<Status()>& load,
                        const std::shared_future<const RunRequest*>& request);
   Status LoadReference();
@@ -94,6 +98,7 @@ class SidePair {
   std::string weights_sha256_;
   std::vector<std::string> reference_notes_;
   std::vector<std::string> candidate_notes_;
+  std::optional<ScratchFolder> scratch_;  // of a measured candidate
   std::mutex running_;
   std::atomic<bool> failed_{false};
 };

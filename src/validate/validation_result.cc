@@ -1,5 +1,6 @@
 // What the records of a validation add up to: the verdict and its reasons.
 #include <algorithm>
+#include <cstddef>
 #include <format>
 #include <optional>
 #include <string>
@@ -62,6 +63,15 @@ bool OutputResult::passed() const {
       budget->verdict != NoiseVerdict::kUnknown)
     return budget->verdict == NoiseVerdict::kWithin;
   return comparison->mismatch_count == 0;
+}
+
+std::optional<double> CaseResult::candidate_steady_ms() const {
+  if (candidate_repeat_ms.empty()) return std::nullopt;
+  std::vector<double> times = candidate_repeat_ms;
+  std::ranges::sort(times);
+  const std::size_t middle = times.size() / 2;
+  return times.size() % 2 == 1 ? times[middle]
+                               : (times[middle - 1] + times[middle]) / 2;
 }
 
 bool CaseResult::passed() const {

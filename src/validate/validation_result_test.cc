@@ -168,6 +168,15 @@ TEST(VerdictTest, AnErrorMeansThatNothingCanBeSaid) {
   EXPECT_THAT(result.Reasons(), ElementsAre("killed"));
 }
 
+TEST(CaseResultTest, TheSteadyTimeIsTheMedianOfTheRepeats) {
+  CaseResult result;
+  EXPECT_EQ(result.candidate_steady_ms(), std::nullopt);
+  result.candidate_repeat_ms = {9, 1, 4};
+  EXPECT_EQ(result.candidate_steady_ms(), 4.0);
+  result.candidate_repeat_ms = {9, 1, 4, 5};
+  EXPECT_EQ(result.candidate_steady_ms(), 4.5);
+}
+
 TEST(VerdictTest, AFailureOutweighsWhatCouldNotBeCompared) {
   EXPECT_EQ(
       Result({Case("a", {Output("y", 0, 0), Output("z", 1, 1)})}).verdict(),

@@ -111,6 +111,32 @@ class Members {
     }
     return integers;
   }
+  std::vector<double> Numbers(const char* key) {
+    std::vector<double> numbers;
+    const Json* const member = Find(key, Json::value_t::array);
+    if (member == nullptr) return numbers;
+    for (const Json& entry : *member) {
+      if (entry.is_number()) {
+        numbers.push_back(entry.get<double>());
+      } else {
+        Refuse(key);
+      }
+    }
+    return numbers;
+  }
+  std::map<std::string, std::int64_t> IntegerMap(const char* key) {
+    std::map<std::string, std::int64_t> integers;
+    const Json* const member = Find(key, Json::value_t::object);
+    if (member == nullptr) return integers;
+    for (const auto& [name, value] : member->items()) {
+      if (value.is_number_integer()) {
+        integers[name] = value.get<std::int64_t>();
+      } else {
+        Refuse(key);
+      }
+    }
+    return integers;
+  }
   // The objects of an array; null when it is none.
   const Json* Objects(const char* key) {
     const Json* const member = Find(key, Json::value_t::array);
@@ -203,6 +229,8 @@ Json LoadMembers(const LoadRequest& load) {
           {"disabled_optimizers", load.disabled_optimizers},
           {"taps", load.taps},
           {"runtime_library", load.runtime_library},
+          {"measured", load.measured},
+          {"scratch_folder", load.scratch_folder},
           {"reference_kernels", load.reference_kernels}};
 }
 
@@ -222,6 +250,8 @@ LoadRequest DecodeLoad(Members& members) {
   load.disabled_optimizers = members.Strings("disabled_optimizers");
   load.taps = members.Strings("taps");
   load.runtime_library = members.String("runtime_library");
+  load.measured = members.Boolean("measured");
+  load.scratch_folder = members.String("scratch_folder");
   load.reference_kernels = members.String("reference_kernels");
   return load;
 }
@@ -272,6 +302,7 @@ std::string Encode(const WorkerRequest& request) {
     case RequestKind::kRun:
       object["outputs"] = request.output_names;
       object["trace"] = request.trace;
+      object["repeats"] = request.repeats;
       break;
     case RequestKind::kQuit:
       break;
@@ -285,6 +316,7 @@ std::string Encode(const HelloReply& reply) {
 
 std::string Encode(const LoadResult& reply) {
   return Text({{"version", reply.version},
+               {"providers", reply.providers},
                {"inputs", reply.input_names},
                {"outputs", reply.output_names},
                {"notes", reply.notes},
@@ -297,6 +329,9 @@ std::string Encode(const RunReply& reply) {
                  {"changed_inputs", reply.changed_inputs},
                  {"run_ms", reply.run_ms},
                  {"peak_rss_bytes", reply.peak_rss_bytes}};
+  if (!reply.repeat_ms.empty()) object["repeat_ms"] = reply.repeat_ms;
+  if (!reply.provider_nodes.empty())
+    object["provider_nodes"] = reply.provider_nodes;
   if (!reply.trace.empty()) object["trace"] = TraceMembers(reply.trace);
   return Text(object);
 }
@@ -326,6 +361,7 @@ Result<WorkerRequest> DecodeRequest(std::string_view text) {
     case RequestKind::kRun:
       request.output_names = members.Strings("outputs");
       request.trace = members.Boolean("trace");
+      request.repeats = static_cast<int>(members.Integer("repeats"));
       break;
     case RequestKind::kQuit:
       break;
@@ -348,6 +384,7 @@ Result<LoadResult> DecodeLoadReply(std::string_view text) {
   Members members(object);
   LoadResult reply;
   reply.version = members.String("version");
+  reply.providers = members.Strings("providers");
   reply.input_names = members.Strings("inputs");
   reply.output_names = members.Strings("outputs");
   reply.notes = members.Strings("notes");
@@ -365,6 +402,10 @@ Result<RunReply> DecodeRunReply(std::string_view text) {
   reply.changed_inputs = members.Strings("changed_inputs");
   reply.run_ms = members.Number("run_ms");
   reply.peak_rss_bytes = members.Integer("peak_rss_bytes");
+  if (object.contains("repeat_ms"))
+    reply.repeat_ms = members.Numbers("repeat_ms");
+  if (object.contains("provider_nodes"))
+    reply.provider_nodes = members.IntegerMap("provider_nodes");
   if (object.contains("trace")) {
     PARITY_ASSIGN_OR_RETURN(reply.trace, DecodeTrace(members));
   }

@@ -4,6 +4,7 @@
 #define PARITY_WORKER_MESSAGES_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@
 namespace parity {
 
 // Raised with every change that an older worker would misunderstand.
-inline constexpr int kProtocolVersion = 2;
+inline constexpr int kProtocolVersion = 3;
 
 enum class RequestKind : std::uint8_t { kHello, kLoad, kRun, kQuit };
 
@@ -25,6 +26,7 @@ struct WorkerRequest {
   LoadRequest load{};                   // kLoad; its weights travel beside it
   std::vector<std::string> output_names{};  // kRun; its inputs travel beside it
   bool trace = false;                       // kRun
+  int repeats = 0;                          // kRun
 };
 
 struct HelloReply {
@@ -37,6 +39,8 @@ struct RunReply {
   std::vector<std::string> output_names{};
   std::vector<std::string> changed_inputs{};
   double run_ms = 0;
+  std::vector<double> repeat_ms{};
+  std::map<std::string, std::int64_t> provider_nodes{};
   std::int64_t peak_rss_bytes = 0;
   std::vector<TracedValue> trace{};  // without sketches and tensors
 };

@@ -19,10 +19,11 @@ using ::testing::Pair;
 
 TEST(MessagesTest, RequestsAreAsDocumented) {
   EXPECT_EQ(Encode(WorkerRequest{.memory_limit_bytes = 5}),
-            R"({"memory_limit_bytes":5,"protocol":2,"request":"hello"})");
-  EXPECT_EQ(Encode(WorkerRequest{.kind = RequestKind::kRun,
-                                 .output_names = {"pha", "fgr"}}),
-            R"({"outputs":["pha","fgr"],"request":"run","trace":false})");
+            R"({"memory_limit_bytes":5,"protocol":3,"request":"hello"})");
+  EXPECT_EQ(
+      Encode(WorkerRequest{.kind = RequestKind::kRun,
+                           .output_names = {"pha", "fgr"}}),
+      R"({"outputs":["pha","fgr"],"repeats":0,"request":"run","trace":false})");
   EXPECT_EQ(Encode(WorkerRequest{.kind = RequestKind::kQuit}),
             R"({"request":"quit"})");
 }
@@ -41,6 +42,8 @@ TEST(MessagesTest, ALoadRequestKeepsEveryMember) {
   load.output_names = {"pha", "fgr"};
   load.disabled_optimizers = {"ConstantFolding", "MatMulAddFusion"};
   load.taps = {"/conv1/Conv_output_0"};
+  load.measured = true;
+  load.scratch_folder = "/tmp/scratch";
   const auto decoded = DecodeRequest(
       Encode(WorkerRequest{.kind = RequestKind::kLoad, .load = load}));
   ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
@@ -52,6 +55,8 @@ TEST(MessagesTest, ALoadRequestKeepsEveryMember) {
       ElementsAre(Pair("refine_mode", "sampling"), Pair("scale", "0.25")));
   EXPECT_EQ(decoded->load.precision, "float64");
   EXPECT_EQ(decoded->load.threads, 3);
+  EXPECT_TRUE(decoded->load.measured);
+  EXPECT_EQ(decoded->load.scratch_folder, "/tmp/scratch");
   EXPECT_EQ(decoded->load.provider, "CPUExecutionProvider");
   EXPECT_EQ(decoded->load.optimization, "basic");
   EXPECT_EQ(decoded->load.runtime_library, "/lib/libonnxruntime.so");
@@ -129,11 +134,15 @@ TEST(MessagesTest, RepliesKeepEveryMember) {
       DecodeRunReply(Encode(RunReply{.output_names = {"b", "a"},
                                      .changed_inputs = {"src"},
                                      .run_ms = 2.5,
+                                     .repeat_ms = {1.5, 0.1},
+                                     .provider_nodes = {{"Cpu", 7}},
                                      .peak_rss_bytes = 1LL << 40}));
   ASSERT_TRUE(run.has_value()) << run.error().message;
   EXPECT_THAT(run->output_names, ElementsAre("b", "a"));
   EXPECT_THAT(run->changed_inputs, ElementsAre("src"));
   EXPECT_EQ(run->run_ms, 2.5);
+  EXPECT_THAT(run->repeat_ms, ElementsAre(1.5, 0.1));
+  EXPECT_THAT(run->provider_nodes, ElementsAre(Pair("Cpu", 7)));
   EXPECT_EQ(run->peak_rss_bytes, 1LL << 40);
 }
 

@@ -152,7 +152,8 @@ Result<RunResult> WorkerClient::Run(const RunRequest& request) {
   PARITY_ASSIGN_OR_RETURN(Frame frame,
                           Call({.kind = RequestKind::kRun,
                                 .output_names = request.output_names,
-                                .trace = request.trace},
+                                .trace = request.trace,
+                                .repeats = request.repeats},
                                inputs->descriptor(), kRunning));
   auto reply = DecodeRunReply(frame.text);
   if (!reply) return std::unexpected(ReplyError(reply.error(), kRunning));
@@ -167,6 +168,8 @@ Result<RunResult> WorkerClient::Run(const RunRequest& request) {
     return std::unexpected(BrokeProtocol(traced.error().message, kRunning));
   return RunResult{.outputs = *std::move(outputs),
                    .run_ms = reply->run_ms,
+                   .repeat_ms = std::move(reply->repeat_ms),
+                   .provider_nodes = std::move(reply->provider_nodes),
                    .changed_inputs = std::move(reply->changed_inputs),
                    .peak_rss_bytes = reply->peak_rss_bytes,
                    .trace = std::move(reply->trace)};

@@ -85,12 +85,15 @@ Result<Reply> Run(Backend& backend, WorkerRequest request, Frame frame) {
       const auto inputs,
       SharedTensors::Open(std::move(frame.descriptor), "the inputs"));
   RunRequest run{.output_names = std::move(request.output_names),
-                 .trace = request.trace};
+                 .trace = request.trace,
+                 .repeats = request.repeats};
   PARITY_ASSIGN_OR_RETURN(run.inputs, inputs->CopyOnWrite());
   PARITY_ASSIGN_OR_RETURN(RunResult result, backend.Run(run));
   RunReply reply{.output_names = {},
                  .changed_inputs = std::move(result.changed_inputs),
-                 .run_ms = result.run_ms};
+                 .run_ms = result.run_ms,
+                 .repeat_ms = std::move(result.repeat_ms),
+                 .provider_nodes = std::move(result.provider_nodes)};
   for (std::string& name : Differences(inputs->tensors(), run.inputs)) {
     if (!std::ranges::contains(reply.changed_inputs, name))
       reply.changed_inputs.push_back(std::move(name));

@@ -238,6 +238,15 @@ TEST_F(ValidateTest, TheRuntimesNoiseIsNotShown) {
   EXPECT_THAT(run.out, Not(HasSubstr("Schema error")));
 }
 
+TEST_F(ValidateTest, RepeatsAreMeasuredAndNodesAreCounted) {
+  const ToolRun run = Validate({"--shape", "src=1x3x128x160", "--repeat", "4"});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("(median of 4)"));
+  const Json json = ReadJson(Json1());
+  EXPECT_EQ(json["cases"][0]["candidate_repeat_ms"].size(), 4U);
+  EXPECT_GT(json["candidate"]["provider_nodes"]["CPUExecutionProvider"], 100);
+}
+
 TEST_F(ValidateTest, APictureIsAnInput) {
   std::vector<std::string> flags = {
       "--image", "src=" PARITY_TEST_DATA "/images/subject.png", "--image",

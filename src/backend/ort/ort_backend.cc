@@ -1,27 +1,35 @@
 #include "backend/ort/ort_backend.h"
 
 #include <onnxruntime_cxx_api.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <expected>
+#include <filesystem>
 #include <format>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ratio>
+#include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/ort/node_profile.h"
 #include "backend/ort/ort_library.h"
 #include "backend/ort/ort_provider.h"
 #include "backend/ort/tapped_model.h"
+#include "base/file_mapping.h"
 #include "base/status_macros.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
@@ -112,6 +120,19 @@ void DisableOptimizers(const std::vector<std::string>& names,
                          list.c_str());
 }
 
+// What suits two sides that compute in turn on one machine, once or twice.
+void ShareTheMachine(Ort::SessionOptions& options) {
+  // The other side may be computing on the same cores.
+  options.AddConfigEntry("session.intra_op.allow_spinning", "0");
+  // A cold run is dominated by page faults. Without the arena, which grows by
+  // doubling, and the memory pattern, which moves everything to new places in
+  // the second run, the process's allocator gives the same blocks out again:
+  // for a 20 MB matting model at 720p, 500 instead of 710 MB after one run (and
+  // instead of 1290 MB after two), and a tenth less processor time.
+  options.DisableCpuMemArena();
+  options.DisableMemPattern();
+}
+
 Result<Ort::SessionOptions> SessionOptions(const LoadRequest& request,
                                            const OrtLibrary& library) {
   PARITY_ASSIGN_OR_RETURN(const GraphOptimizationLevel level,
@@ -126,16 +147,13 @@ Result<Ort::SessionOptions> SessionOptions(const LoadRequest& request,
                           : static_cast<int>(std::max(
                                 1U, std::thread::hardware_concurrency())));
   options.SetInterOpNumThreads(1);
-  // The other side may be computing on the same cores.
-  options.AddConfigEntry("session.intra_op.allow_spinning", "0");
-  // A cold run is dominated by page faults. Without the arena, which grows by
-  // doubling, and the memory pattern, which moves everything to new places in
-  // the second run, the process's allocator gives the same blocks out again:
-  // for a 20 MB matting model at 720p, 500 instead of 710 MB after one run (and
-  // instead of 1290 MB after two), and a tenth less processor time.
-  options.DisableCpuMemArena();
-  options.DisableMemPattern();
   DisableOptimizers(request.disabled_optimizers, options);
+  if (!request.measured) ShareTheMachine(options);
+  if (!request.scratch_folder.empty()) {
+    const std::string prefix = std::format(
+        "{}/profile-{}", request.scratch_folder, static_cast<int>(::getpid()));
+    options.EnableProfiling(prefix.c_str());
+  }
   PARITY_RETURN_IF_ERROR(AppendProvider(options, request.provider, library));
   return options;
 }
@@ -227,7 +245,28 @@ struct OrtBackend::Session {
   Ort::Env environment{nullptr};
   Ort::Session session{nullptr};
   std::vector<std::string> output_names{};
+  bool profiling = false;  // until the end of the first run
+
+  // Provider → nodes of it, of the run that has just ended.
+  std::map<std::string, std::int64_t> EndProfiling();
 };
+
+std::map<std::string, std::int64_t> OrtBackend::Session::EndProfiling() {
+  profiling = false;
+  Ort::AllocatorWithDefaultOptions allocator;
+  const std::filesystem::path path =
+      session.EndProfilingAllocated(allocator).get();
+  std::map<std::string, std::int64_t> nodes;
+  // What cannot be read is not known, which is no reason to fail.
+  if (const auto file = FileMapping::Open(path)) {
+    const std::span<const std::byte> bytes = (*file)->bytes();
+    nodes = CountProviderNodes(
+        {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+  return nodes;
+}
 
 OrtBackend::OrtBackend() = default;
 OrtBackend::~OrtBackend() = default;
@@ -240,6 +279,12 @@ Result<LoadResult> OrtBackend::Load(const LoadRequest& request) try {
   PARITY_ASSIGN_OR_RETURN(const OrtLibrary library,
                           LoadOrtLibrary(request.runtime_library));
   Ort::InitApi(library.api);
+  if (request.path.empty()) {
+    LoadResult result;
+    result.version = std::format("ONNX Runtime {}", library.version);
+    result.providers = Ort::GetAvailableProviders();
+    return result;
+  }
   auto loaded = std::make_unique<Session>(Session{.library = library});
   loaded->environment = Ort::Env(ORT_LOGGING_LEVEL_ERROR, "onnx-parity");
   PARITY_ASSIGN_OR_RETURN(const Ort::SessionOptions options,
@@ -255,7 +300,9 @@ Result<LoadResult> OrtBackend::Load(const LoadRequest& request) try {
                                    tapped.bytes.size(), options);
     loaded->output_names = std::move(tapped.outputs);
   }
+  loaded->profiling = !request.scratch_folder.empty();
   LoadResult result{.version = std::format("ONNX Runtime {}", library.version),
+                    .providers = Ort::GetAvailableProviders(),
                     .input_names = InputNames(loaded->session),
                     .output_names = loaded->output_names,
                     .kernels = request.provider.empty()
@@ -281,12 +328,21 @@ Result<RunResult> OrtBackend::Run(const RunRequest& request) try {
                                                ? session_->output_names
                                                : request.output_names;
   const std::vector<const char*> output_names = Pointers(wanted);
+  const auto run = [&](double& milliseconds) {
+    const Clock::time_point start = Clock::now();
+    std::vector<Ort::Value> outputs = session_->session.Run(
+        Ort::RunOptions{nullptr}, input_names.data(), inputs.data(),
+        inputs.size(), output_names.data(), output_names.size());
+    milliseconds = MillisecondsSince(start);
+    return outputs;
+  };
   RunResult result;
-  const Clock::time_point start = Clock::now();
-  std::vector<Ort::Value> outputs = session_->session.Run(
-      Ort::RunOptions{nullptr}, input_names.data(), inputs.data(),
-      inputs.size(), output_names.data(), output_names.size());
-  result.run_ms = MillisecondsSince(start);
+  std::vector<Ort::Value> outputs = run(result.run_ms);
+  if (session_->profiling) result.provider_nodes = session_->EndProfiling();
+  for (int repeat = 0; repeat < request.repeats; ++repeat) {
+    outputs.clear();  // two sets of them would count as memory it needs
+    outputs = run(result.repeat_ms.emplace_back());
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     PARITY_ASSIGN_OR_RETURN(Tensor tensor,
                             OutputTensor(wanted[i], std::move(outputs[i])));

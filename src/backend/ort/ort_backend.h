@@ -22,16 +22,18 @@ class OrtBackend : public Backend {
   [[nodiscard]] std::string name() const override { return "ONNX Runtime"; }
 
   // Takes `path`, `threads`, `provider`, `optimization`, `disabled_optimizers`,
-  // `taps` and `runtime_library` of the request. Taps are no outputs: a run
-  // returns them when it asks for them by name. With taps the model is read and
-  // written again in memory, all its weights inside. Errors: kNotFound for the
-  // library, the model or a tap, kInvalidArgument for an unknown provider
-  // (listing the library's) or optimization, kUnsupported for other kinds of
-  // models and for taps of a model beyond 2 GB, kBackend with ONNX Runtime's
-  // text.
+  // `taps`, `runtime_library`, `measured` and `scratch_folder` of the request.
+  // Taps are no outputs: a run returns them when it asks for them by name. With
+  // taps the model is read and written again in memory, all its weights inside.
+  // Errors: kNotFound for the library, the model or a tap, kInvalidArgument for
+  // an unknown provider (listing the library's) or optimization, kUnsupported
+  // for other kinds of models and for taps of a model beyond 2 GB, kBackend
+  // with ONNX Runtime's text.
   [[nodiscard]] Result<LoadResult> Load(const LoadRequest& request) override;
 
-  // Inputs are not copied. Errors: kUnsupported for an output that is no tensor
+  // Inputs are not copied. With repeats the outputs are those of the last run.
+  // Nodes are counted in the first run after a Load() with a scratch folder.
+  // Errors: kUnsupported for an output that is no tensor
   // of numbers, kBackend with ONNX Runtime's text for wrong names, shapes and
   // dtypes.
   [[nodiscard]] Result<RunResult> Run(const RunRequest& request) override;

@@ -30,10 +30,15 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 constexpr std::array kRuntimeDTypes = {
     DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64,
@@ -311,6 +316,40 @@ TEST_F(OrtBackendTest, EveryOptimizationLevelRunsAndOthersAreRefused) {
                      .optimization = "most"});
   ASSERT_FALSE(loaded.has_value());
   EXPECT_EQ(loaded.error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(OrtBackendTest, WithoutAModelTheLibrarySaysWhatItHas) {
+  const auto loaded = backend_.Load({.path = ""});
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
+  EXPECT_THAT(loaded->version, HasSubstr("ONNX Runtime 1."));
+  EXPECT_THAT(loaded->providers, Contains("CPUExecutionProvider"));
+  EXPECT_FALSE(backend_.Run({}).has_value());
+}
+
+TEST_F(OrtBackendTest, AMeasuredModelRunsAgainAndItsNodesAreCountedOnce) {
+  const fs::path scratch =
+      fs::path(testing::TempDir()) /
+      std::format("ort_backend_test_scratch_{}", ::getpid());
+  fs::create_directories(scratch);
+  const auto loaded =
+      backend_.Load({.path = CasePath("encoder-decoder-dynamic", "model.onnx"),
+                     .measured = true,
+                     .scratch_folder = scratch.string()});
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
+  const NamedTensors inputs = CaseInputs("encoder-decoder-dynamic");
+  const auto run = backend_.Run({.inputs = inputs, .repeats = 3});
+  ASSERT_TRUE(run.has_value()) << run.error().message;
+  EXPECT_THAT(run->repeat_ms, SizeIs(3));
+  EXPECT_THAT(run->repeat_ms, Each(Gt(0.0)));
+  ASSERT_THAT(run->provider_nodes, SizeIs(1));
+  EXPECT_EQ(run->provider_nodes.begin()->first, "CPUExecutionProvider");
+  EXPECT_GT(run->provider_nodes.begin()->second, 3);
+  EXPECT_TRUE(fs::is_empty(scratch)) << "the profile was left behind";
+  const auto later = backend_.Run({.inputs = inputs});
+  ASSERT_TRUE(later.has_value());
+  EXPECT_THAT(later->provider_nodes, IsEmpty());
+  EXPECT_THAT(later->repeat_ms, IsEmpty());
+  fs::remove_all(scratch);
 }
 
 TEST_F(OrtBackendTest, OtherKindsOfModelsAreRefused) {
