@@ -104,8 +104,9 @@ struct SweepOptions {
   SweepAxes axes;
   int repeats = 5;  // of the steady runs
   Shard shard;
-  // One line for each finished row (docs/formats/sweep_journal.md). Empty: kept
-  // in the cache folder, and removed when the sweep is complete.
+  // One line for each finished row (docs/formats/sweep_journal.md). Empty: a
+  // file in the cache folder that is named after the sweep; the caller removes
+  // it when it has shown the result.
   std::filesystem::path journal;
   // Folder for results of references and, unless told otherwise, the journal.
   std::filesystem::path cache;
@@ -123,6 +124,7 @@ struct SweepResult {
   // The best first: what passed, by steady run time, then what could not be
   // told, then what failed.
   std::vector<SweepRow> rows;
+  std::filesystem::path journal;
   std::size_t resumed = 0;  // rows that an earlier run had finished
   std::vector<std::string> notes;
   double total_ms = 0;

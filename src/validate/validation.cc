@@ -22,6 +22,7 @@
 #include "backend/backend.h"
 #include "backend/shared_tensors.h"
 #include "base/file_mapping.h"
+#include "base/measurement_lock.h"
 #include "base/sha256.h"
 #include "base/status_macros.h"
 #include "diagnose/repro_folder.h"
@@ -92,6 +93,15 @@ class Validator {
       PARITY_ASSIGN_OR_RETURN(ReproFolder folder,
                               ReproFolder::Create(options_.repro));
       repro_.emplace(std::move(folder));
+    }
+    std::optional<MeasurementLock> lock;
+    if (options_.runtime.repeats > 0) {
+      PARITY_ASSIGN_OR_RETURN(
+          MeasurementLock taken,
+          MeasurementLock::Take(options_.interrupted, [this] {
+            Progress("waiting for another measurement on this machine");
+          }));
+      lock.emplace(std::move(taken));
     }
     Progress("reading the model");
     // The graph borrows from this mapping.
