@@ -165,6 +165,9 @@ enum class Verdict : std::uint8_t {
                // loaded or run: nothing was compared, so nothing can be said
 };
 
+// "passed", "failed", "error", as in the JSON report.
+[[nodiscard]] std::string_view Name(Verdict verdict);
+
 struct ValidationResult {
   std::string model_path;
   std::string model_sha256;

@@ -1,6 +1,5 @@
 #include "report/json_report.h"
 
-#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_number.h"
 #include "base/version.h"
 #include "parity/compare.h"
 #include "parity/diagnosis.h"
@@ -22,11 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
+Json Number(double value) { return JsonNumber<Json>(value); }
 
 Json ToJson(const NonFiniteCounts& counts) {
   return {{"nan", counts.nan},
@@ -179,18 +175,6 @@ Json ToJson(const SideDescription& side) {
   return object;
 }
 
-std::string_view VerdictName(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kPassed:
-      return "passed";
-    case Verdict::kFailed:
-      return "failed";
-    case Verdict::kUndecided:
-      break;
-  }
-  return "error";
-}
-
 Json Header(std::string_view verdict, const ValidationOptions& options,
             const std::vector<std::string>& command_line) {
   return {{"schema_version", kJsonSchemaVersion},
@@ -224,7 +208,7 @@ std::string Text(const Json& json) {
 std::string FormatJsonReport(const ValidationResult& result,
                              const ValidationOptions& options,
                              const std::vector<std::string>& command_line) {
-  Json json = Header(VerdictName(result.verdict()), options, command_line);
+  Json json = Header(Name(result.verdict()), options, command_line);
   json["reasons"] = result.Reasons();
   if (result.error) json["error"] = result.error->message;
   AddCause(result.findings, json);
@@ -249,7 +233,7 @@ std::string FormatJsonReport(const ValidationResult& result,
 std::string FormatJsonError(const Error& error,
                             const ValidationOptions& options,
                             const std::vector<std::string>& command_line) {
-  Json json = Header("error", options, command_line);
+  Json json = Header(Name(Verdict::kUndecided), options, command_line);
   json["model"] = {{"path", options.model.string()}};
   json["reasons"] = {error.message};
   AddCause({}, json);

@@ -4,6 +4,7 @@
 #include <format>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parity/compare.h"
@@ -55,6 +56,18 @@ std::vector<std::string> NeverCompared(const std::vector<CaseResult>& cases) {
 }
 
 }  // namespace
+
+std::string_view Name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPassed:
+      return "passed";
+    case Verdict::kFailed:
+      return "failed";
+    case Verdict::kUndecided:
+      break;
+  }
+  return "error";
+}
 
 bool OutputResult::passed() const {
   if (!contract_failures.empty() || !comparison) return false;
