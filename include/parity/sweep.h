@@ -108,6 +108,7 @@ struct SweepOptions {
   // file in the cache folder that is named after the sweep; the caller removes
   // it when it has shown the result.
   std::filesystem::path journal;
+  bool restart = false;  // rows that the journal has are measured again
   // Folder for results of references and, unless told otherwise, the journal.
   std::filesystem::path cache;
   // The library of a runtime named on the axis, from its name.

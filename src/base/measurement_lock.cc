@@ -26,8 +26,8 @@ Result<MeasurementLock> MeasurementLock::Take(
   const std::filesystem::path path =
       std::filesystem::temp_directory_path(ignored) /
       std::format("onnx-parity-measurement-{}.lock", ::geteuid());
-  UniqueFd descriptor(::open(path.c_str(),
-                             O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  UniqueFd descriptor(
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!descriptor.valid()) return MeasurementLock(std::move(descriptor));
   bool told = false;
   while (::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {

@@ -52,7 +52,9 @@ TEST_F(MeasurementLockTest, TheSecondWaitsUntilTheFirstIsGone) {
 
 TEST_F(MeasurementLockTest, WhatIsFreeIsNotWaitedFor) {
   bool waited = false;
-  { const auto first = MeasurementLock::Take(nullptr, {}); }
+  {
+    const auto first = MeasurementLock::Take(nullptr, {});
+  }
   const auto second = MeasurementLock::Take(nullptr, [&] { waited = true; });
   EXPECT_FALSE(waited);
 }

@@ -14,6 +14,7 @@
 #include "cli/export_command.h"
 #include "cli/inspect_command.h"
 #include "cli/interrupt.h"
+#include "cli/sweep_command.h"
 #include "cli/terminal.h"
 #include "cli/validate_command.h"
 #include "parity/error.h"
@@ -28,6 +29,7 @@ constexpr const char* kDescription =
     "  onnx-parity validate model.onnx --checkpoint model.pth\n"
     "  onnx-parity validate model.onnx --torchscript model.pt --shape "
     "x=1x3x224x224\n"
+    "  onnx-parity sweep --model-checkpoint model.pth\n"
     "  onnx-parity inspect model.onnx\n";
 
 constexpr const char* kFooter =
@@ -72,6 +74,7 @@ ExitCode RunTool(int argc, char** argv) {
   std::function<Result<ExitCode>()> run;
   AddExportCommand(app, command_line, run);
   AddValidateCommand(app, command_line, run);
+  AddSweepCommand(app, command_line, run);
   AddInspectCommand(app, run);
   AddCompletionCommand(app, run);
   AddManualCommand(app, run);

@@ -33,6 +33,10 @@
 namespace parity {
 namespace {
 
+constexpr const char* kCasesGroup = "Cases";
+constexpr const char* kVerdictGroup = "Verdict";
+constexpr const char* kRuntimeGroup = "Runtime";
+
 // The whole text as a number. Errors: kInvalidArgument.
 template <class Number>
 Result<Number> ParseNumber(std::string_view flag, std::string_view text) {
@@ -136,6 +140,36 @@ ExitCode ExitCodeOf(Verdict verdict) {
   return ExitCode::kCouldNotTell;
 }
 
+// Which library, which provider, how it is measured.
+void AddRuntimeFlags(CLI::App& command, ValidationFlags& flags) {
+  ValidationOptions& options = flags.options;
+  const std::string runtime = kRuntimeGroup;
+  command
+      .add_option("--runtime-library", options.runtime.library,
+                  "ONNX Runtime library to load instead of the system's")
+      ->group(runtime)
+      ->type_name("FILE");
+  command
+      .add_option("--provider", options.runtime.provider, "Execution provider")
+      ->group(runtime)
+      ->capture_default_str()
+      ->type_name("NAME");
+  command
+      .add_option("--optimization", options.runtime.optimization,
+                  "Graph optimizations: disabled, basic, extended, all")
+      ->group(runtime)
+      ->capture_default_str()
+      ->check(CLI::IsMember({"disabled", "basic", "extended", "all"}))
+      ->type_name("LEVEL");
+  command
+      .add_option("--repeat", options.runtime.repeats,
+                  "Measure: run the first case N times more, with ONNX "
+                  "Runtime's own defaults and nothing else at work")
+      ->group(runtime)
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N");
+}
+
 }  // namespace
 
 Result<NameAndText> SplitAssignment(std::string_view flag,
@@ -152,8 +186,32 @@ Result<NameAndText> SplitAssignment(std::string_view flag,
 }
 
 void AddValidationFlags(CLI::App& command, ValidationFlags& flags) {
+  AddCaseFlags(command, flags);
+  command
+      .add_option(
+          "--shape", flags.shapes,
+          "Shape of an input: src=1x3x720x1280; replaces the plan by one case")
+      ->group(kCasesGroup)
+      ->expected(1)
+      ->take_all()
+      ->type_name("INPUT=SHAPE");
+  AddVerdictFlags(command, flags);
+  command
+      .add_option("--repro", flags.options.repro,
+                  "Write the culprit as a model of its own with its inputs and "
+                  "outputs, when there is one")
+      ->group(kVerdictGroup)
+      ->type_name("FOLDER");
+  command.add_option("--json", flags.json, "Write the whole report as JSON")
+      ->group(kVerdictGroup)
+      ->type_name("FILE");
+  AddRuntimeFlags(command, flags);
+  AddLimitFlags(command, flags);
+}
+
+void AddCaseFlags(CLI::App& command, ValidationFlags& flags) {
   ValidationOptions& options = flags.options;
-  const std::string cases = "Cases";
+  const std::string cases = kCasesGroup;
   command
       .add_option("--case", options.cases.only,
                   "Run only this planned case: standard, image, saturated; may "
@@ -162,14 +220,6 @@ void AddValidationFlags(CLI::App& command, ValidationFlags& flags) {
       ->expected(1)
       ->take_all()
       ->type_name("NAME");
-  command
-      .add_option(
-          "--shape", flags.shapes,
-          "Shape of an input: src=1x3x720x1280; replaces the plan by one case")
-      ->group(cases)
-      ->expected(1)
-      ->take_all()
-      ->type_name("INPUT=SHAPE");
   command
       .add_option("--dim", flags.dimensions,
                   "Size of a named dimension: height=720; replaces the plan by "
@@ -214,8 +264,11 @@ void AddValidationFlags(CLI::App& command, ValidationFlags& flags) {
                 "of the axes the model leaves open, batch 2 and 3, suspect "
                 "values")
       ->group(cases);
+}
 
-  const std::string verdict = "Verdict";
+void AddVerdictFlags(CLI::App& command, ValidationFlags& flags) {
+  ValidationOptions& options = flags.options;
+  const std::string verdict = kVerdictGroup;
   command
       .add_option("--criterion", flags.criterion,
                   "What passes: max-diff (every difference below its limit) or "
@@ -239,12 +292,6 @@ void AddValidationFlags(CLI::App& command, ValidationFlags& flags) {
                 "Fail when a selection between equal scores came out otherwise")
       ->group(verdict);
   command
-      .add_option("--repro", options.repro,
-                  "Write the culprit as a model of its own with its inputs and "
-                  "outputs, when there is one")
-      ->group(verdict)
-      ->type_name("FOLDER");
-  command
       .add_option("--atol", flags.atol,
                   "Limit for |candidate - reference|, for all outputs (0.005) "
                   "or one: pha=0.001")
@@ -260,41 +307,17 @@ void AddValidationFlags(CLI::App& command, ValidationFlags& flags) {
       ->expected(1)
       ->take_all()
       ->type_name("[OUTPUT=]X");
-  command.add_option("--json", flags.json, "Write the whole report as JSON")
-      ->group(verdict)
-      ->type_name("FILE");
+}
 
-  const std::string runtime = "Runtime";
-  command
-      .add_option("--runtime-library", options.runtime.library,
-                  "ONNX Runtime library to load instead of the system's")
-      ->group(runtime)
-      ->type_name("FILE");
-  command
-      .add_option("--provider", options.runtime.provider, "Execution provider")
-      ->group(runtime)
-      ->capture_default_str()
-      ->type_name("NAME");
-  command
-      .add_option("--optimization", options.runtime.optimization,
-                  "Graph optimizations: disabled, basic, extended, all")
-      ->group(runtime)
-      ->capture_default_str()
-      ->check(CLI::IsMember({"disabled", "basic", "extended", "all"}))
-      ->type_name("LEVEL");
+void AddLimitFlags(CLI::App& command, ValidationFlags& flags) {
+  ValidationOptions& options = flags.options;
+  const std::string runtime = kRuntimeGroup;
   command
       .add_option("--threads", options.runtime.threads,
                   "Threads of each side; 0 = one per core")
       ->group(runtime)
       ->capture_default_str()
       ->check(CLI::Range(0, 1024))
-      ->type_name("N");
-  command
-      .add_option("--repeat", options.runtime.repeats,
-                  "Measure: run the first case N times more, with ONNX "
-                  "Runtime's own defaults and nothing else at work")
-      ->group(runtime)
-      ->check(CLI::Range(0, 1'000'000))
       ->type_name("N");
   command
       .add_option("--reference-kernels", options.reference.kernels,

@@ -33,6 +33,11 @@ struct ValidationFlags {
 // Cases, tolerance, runtime, limits and reports.
 void AddValidationFlags(CLI::App& command, ValidationFlags& flags);
 
+// The parts of it that a sweep takes, too.
+void AddCaseFlags(CLI::App& command, ValidationFlags& flags);  // but --shape
+void AddVerdictFlags(CLI::App& command, ValidationFlags& flags);
+void AddLimitFlags(CLI::App& command, ValidationFlags& flags);
+
 // Errors: kInvalidArgument naming the flag and what it takes.
 [[nodiscard]] Result<ValidationOptions> ToOptions(const ValidationFlags& flags);
 

@@ -47,12 +47,11 @@ Status NetworkExporter::LoadWeights(const ExportPlan& plan,
   if (loaded_ == needed) return {};
   loaded_.clear();
   PARITY_ASSIGN_OR_RETURN(
-      weights_,
-      LoadNetworkWeights(
-          {.config = plan.config,
-           .checkpoint = reference.checkpoint,
-           .synthetic_seed = reference.synthetic_seed.value_or(0),
-           .allow_missing_keys = reference.allow_missing_keys}));
+      weights_, LoadNetworkWeights(
+                    {.config = plan.config,
+                     .checkpoint = reference.checkpoint,
+                     .synthetic_seed = reference.synthetic_seed.value_or(0),
+                     .allow_missing_keys = reference.allow_missing_keys}));
   loaded_ = needed;
   return {};
 }

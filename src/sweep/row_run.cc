@@ -66,8 +66,7 @@ void AddMeasurements(const ValidationResult& result, SweepRow& row) {
   row.runtime_version = result.candidate.version;
   row.peak_rss_bytes = result.candidate.peak_rss_bytes;
   row.provider_nodes = result.candidate.provider_nodes;
-  if (!result.candidate.version.empty())
-    row.load_ms = result.candidate.load_ms;
+  if (!result.candidate.version.empty()) row.load_ms = result.candidate.load_ms;
   if (result.cases.empty() || result.cases.front().error) return;
   const CaseResult& first = result.cases.front();
   row.first_run_ms = first.candidate_run_ms;
@@ -95,9 +94,8 @@ SweepRow RowOf(const PlannedRow& planned,
   return row;
 }
 
-Result<SweepRow> RunRow(
-    const PlannedRow& planned, NetworkExporter& exporter,
-    const std::function<void(std::string_view)>& progress) {
+Result<SweepRow> RunRow(const PlannedRow& planned, NetworkExporter& exporter,
+                        const std::function<void(std::string_view)>& progress) {
   const Clock::time_point start = Clock::now();
   ValidationOptions options = planned.options;
   options.progress = progress;

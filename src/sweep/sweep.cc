@@ -1,5 +1,7 @@
 // The life of a sweep: find the runtimes, make the plan, open the journal, run
 // what it does not have yet, rank.
+#include "parity/sweep.h"
+
 #include <chrono>
 #include <cstddef>
 #include <expected>
@@ -16,7 +18,6 @@
 #include "base/scratch_folder.h"
 #include "base/status_macros.h"
 #include "parity/error.h"
-#include "parity/sweep.h"
 #include "sweep/journal_text.h"
 #include "sweep/network_exporter.h"
 #include "sweep/row_run.h"
@@ -129,6 +130,7 @@ class Sweeper {
                                   .shard = options_.shard,
                                   .notes = {}}));
     journal_.emplace(std::move(journal));
+    if (options_.restart) PARITY_RETURN_IF_ERROR(journal_->RemoveRows());
     result_.journal = path;
     result_.rows = journal_->rows();
     result_.notes = journal_->notes();
@@ -149,8 +151,7 @@ class Sweeper {
       const std::string label = LabelOf(row, varying);
       row.options.reference.cache = options_.cache / "references";
       PARITY_ASSIGN_OR_RETURN(
-          SweepRow done,
-          RunRow(row, exporter, [&](std::string_view what) {
+          SweepRow done, RunRow(row, exporter, [&](std::string_view what) {
             Report(label.empty() ? std::string(what)
                                  : std::format("{}: {}", label, what));
           }));

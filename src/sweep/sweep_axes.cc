@@ -37,7 +37,9 @@ struct ExportAxis {
 };
 
 std::vector<ExportAxis> ExportAxisTable(const MattingConfig& config) {
-  const auto own = [](std::string_view text) { return Texts{std::string(text)}; };
+  const auto own = [](std::string_view text) {
+    return Texts{std::string(text)};
+  };
   const Texts crops = {"unfold", "roi_align", "gather"};
   const Texts replaces = {"scatter_nd", "scatter_element"};
   return {
@@ -117,9 +119,9 @@ Status CheckValues(std::string_view axis, const Texts& values,
                               values[i], Listed(known)));
     }
     if (std::ranges::contains(std::span(values).first(i), values[i])) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  std::format("{}: '{}' is given twice", FlagOf(axis),
-                              values[i]));
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          std::format("{}: '{}' is given twice", FlagOf(axis), values[i]));
     }
   }
   return {};
@@ -139,9 +141,8 @@ std::string ProviderName(const std::string& text, const Texts& available) {
     const std::string full = Lower(name);
     if (wanted == full || wanted + Lower(kProviderSuffix) == full) return name;
   }
-  return text.ends_with(kProviderSuffix)
-             ? text
-             : text + std::string(kProviderSuffix);
+  return text.ends_with(kProviderSuffix) ? text
+                                         : text + std::string(kProviderSuffix);
 }
 
 }  // namespace
@@ -238,7 +239,8 @@ Result<std::map<std::string, Shape>> ShapesOf(std::string_view text,
 
 Result<Texts> ShapeValues(const Texts& texts, bool is_network) {
   if (IsAll(texts)) {
-    if (is_network) return Texts{"1x3x720x1280", "1x3x1080x1920", "1x3x2160x3840"};
+    if (is_network)
+      return Texts{"1x3x720x1280", "1x3x1080x1920", "1x3x2160x3840"};
     return Fail(ErrorCode::kInvalidArgument,
                 "--shape: a model takes more shapes than can be listed; name "
                 "those to try");

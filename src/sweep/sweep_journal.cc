@@ -133,6 +133,13 @@ Status CheckHeader(const JournalHeader& found, const JournalHeader& wanted,
 
 }  // namespace
 
+bool SweepJournal::IsInUse(const std::filesystem::path& path) {
+  const UniqueFd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return descriptor.valid() &&
+         ::flock(descriptor.get(), LOCK_SH | LOCK_NB) != 0 &&
+         errno == EWOULDBLOCK;
+}
+
 Result<SweepJournal> SweepJournal::Open(const std::filesystem::path& path,
                                         const JournalHeader& header) {
   std::optional<UniqueFd> descriptor;
@@ -165,6 +172,15 @@ Status SweepJournal::Append(const SweepRow& row) {
   PARITY_RETURN_IF_ERROR(
       AppendText(descriptor_.get(), line, contents_.whole_bytes, path_));
   contents_.whole_bytes += line.size();
+  return {};
+}
+
+Status SweepJournal::RemoveRows() {
+  const std::string line = EncodeJournalHeader(contents_.header);
+  if (::ftruncate(descriptor_.get(), 0) != 0) return CannotWrite(path_);
+  PARITY_RETURN_IF_ERROR(AppendText(descriptor_.get(), line, 0, path_));
+  contents_.rows.clear();
+  contents_.whole_bytes = line.size();
   return {};
 }
 

@@ -28,6 +28,9 @@ class SweepJournal {
   [[nodiscard]] static Result<SweepJournal> Open(
       const std::filesystem::path& path, const JournalHeader& header);
 
+  // Whether some process has it open, this one included.
+  [[nodiscard]] static bool IsInUse(const std::filesystem::path& path);
+
   // Of the file: those of an earlier run where there was one.
   [[nodiscard]] const JournalHeader& header() const { return contents_.header; }
   // That the file held when it was opened.
@@ -41,6 +44,8 @@ class SweepJournal {
   // On disk when this returns. Errors: kIo, a full disk included; the file is
   // then as it was before.
   [[nodiscard]] Status Append(const SweepRow& row);
+  // Leaves nothing but the header. Errors: kIo.
+  [[nodiscard]] Status RemoveRows();
 
  private:
   SweepJournal(std::filesystem::path path, UniqueFd descriptor,

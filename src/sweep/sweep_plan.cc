@@ -96,17 +96,17 @@ class Planner {
       : options_(options), runtimes_(runtimes) {}
 
   Result<SweepPlan> Plan() {
-    PARITY_ASSIGN_OR_RETURN(const std::vector<Axis> axes,
-                            options_.validation.model.empty() ? NetworkAxes()
-                                                              : ModelAxes());
+    PARITY_ASSIGN_OR_RETURN(
+        const std::vector<Axis> axes,
+        options_.validation.model.empty() ? NetworkAxes() : ModelAxes());
     PARITY_ASSIGN_OR_RETURN(optimizations_,
                             OptimizationValues(options_.axes.optimization));
     PARITY_ASSIGN_OR_RETURN(
         shapes_, ShapeValues(options_.axes.shape, network_.has_value()));
     for (const AxisValues& exported : Combinations(axes))
       PARITY_RETURN_IF_ERROR(AddRows(exported));
-    plan_.title = std::format("{}, {} combinations", subject_,
-                              plan_.rows.size());
+    plan_.title =
+        std::format("{}, {} combinations", subject_, plan_.rows.size());
     PARITY_ASSIGN_OR_RETURN(plan_.digest, Digest());
     return std::move(plan_);
   }
@@ -206,14 +206,14 @@ class Planner {
   Result<std::string> Digest() {
     SweepDigest digest;
     digest.Add("tool", kVersion);
-    PARITY_RETURN_IF_ERROR(
-        digest.AddFile("model", options_.validation.model));
+    PARITY_RETURN_IF_ERROR(digest.AddFile("model", options_.validation.model));
     PARITY_RETURN_IF_ERROR(digest.AddValidation(options_.validation));
     digest.Add("repeats", std::to_string(options_.repeats));
     for (const SweepRuntime& runtime : runtimes_)
       digest.Add(runtime.name, runtime.version);
     for (const PlannedRow& row : plan_.rows) {
-      for (const AxisValue& value : row.axes) digest.Add(value.axis, value.value);
+      for (const AxisValue& value : row.axes)
+        digest.Add(value.axis, value.value);
     }
     return digest.Finish();
   }

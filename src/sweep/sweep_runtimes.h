@@ -21,8 +21,8 @@ struct SweepRuntime {
 // The runtimes that the axis names, or that of SweepOptions::validation. A
 // library that does not load stays, so that its rows can say so. Errors:
 // kInvalidArgument for one that is named twice, those of
-// SweepOptions::find_runtime, kInterrupted, and kNotFound when the worker is not
-// installed.
+// SweepOptions::find_runtime, kInterrupted, and kNotFound when the worker is
+// not installed.
 [[nodiscard]] Result<std::vector<SweepRuntime>> FindSweepRuntimes(
     const SweepOptions& options);
 
