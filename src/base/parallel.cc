@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -11,6 +13,12 @@
 namespace parity {
 
 int CoreCount() {
+  // Schedulers and taskset give a process some of the machine's cores, which
+  // std::thread::hardware_concurrency() does not see.
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (::sched_getaffinity(0, sizeof(cores), &cores) == 0)
+    return std::max(1, CPU_COUNT(&cores));
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <cstddef>
@@ -31,6 +32,20 @@ TEST(ParallelForTest, MoreThreadsThanOneRunAtTheSameTime) {
     }
   });
   EXPECT_EQ(arrived, 2);
+}
+
+TEST(CoreCountTest, CoresThatThisProcessMayNotUseDoNotCount) {
+  cpu_set_t all;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(all), &all), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int core = 0; core < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++core) {
+    if (CPU_ISSET(core, &all)) CPU_SET(core, &one);
+  }
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(CoreCount(), 1);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(all), &all), 0);
+  EXPECT_EQ(CoreCount(), CPU_COUNT(&all));
 }
 
 }  // namespace

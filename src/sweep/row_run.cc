@@ -57,9 +57,10 @@ std::string MessageOf(const ValidationResult& result) {
   if (result.findings.empty()) return message;
   const Finding& finding = result.findings.front();
   if (!finding.fails && result.verdict() != Verdict::kUndecided) return message;
-  if (finding.message != message && !message.contains(finding.message))
-    message += (message.empty() ? "" : "; ") + finding.message;
-  return message;
+  // Each often quotes the other.
+  if (finding.message.contains(message)) return finding.message;
+  if (message.contains(finding.message)) return message;
+  return message + "; " + finding.message;
 }
 
 void AddMeasurements(const ValidationResult& result, SweepRow& row) {
@@ -87,8 +88,10 @@ SweepRow RowOf(const PlannedRow& planned,
     return row;
   }
   row.verdict = result->verdict();
-  row.cause = result->cause();
-  if (row.verdict != Verdict::kPassed) row.message = MessageOf(*result);
+  if (row.verdict != Verdict::kPassed) {
+    row.cause = result->cause();
+    row.message = MessageOf(*result);
+  }
   FindWorstOutput(*result, row);
   AddMeasurements(*result, row);
   return row;

@@ -20,7 +20,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,6 +29,7 @@
 #include "backend/ort/ort_provider.h"
 #include "backend/ort/tapped_model.h"
 #include "base/file_mapping.h"
+#include "base/parallel.h"
 #include "base/status_macros.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
@@ -142,10 +142,8 @@ Result<Ort::SessionOptions> SessionOptions(const LoadRequest& request,
   options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_ERROR);
   // Given explicitly: by itself it would also bind its threads to cores, which
   // it then fights over with the other side.
-  options.SetIntraOpNumThreads(
-      request.threads > 0 ? request.threads
-                          : static_cast<int>(std::max(
-                                1U, std::thread::hardware_concurrency())));
+  options.SetIntraOpNumThreads(request.threads > 0 ? request.threads
+                                                   : CoreCount());
   options.SetInterOpNumThreads(1);
   DisableOptimizers(request.disabled_optimizers, options);
   if (!request.measured) ShareTheMachine(options);

@@ -6,7 +6,6 @@
 #include <c10/core/ScalarType.h>
 #include <torch/version.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <format>
@@ -15,7 +14,6 @@
 #include <ratio>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,6 +25,7 @@
 #include "backend/torch/run_trace.h"
 #include "backend/torch/tensor_bridge.h"
 #include "backend/torch/torch_script.h"
+#include "base/parallel.h"
 #include "base/status_macros.h"
 #include "networks/matting_config.h"
 #include "networks/weights_check.h"
@@ -64,8 +63,7 @@ Result<std::optional<c10::ScalarType>> ParsePrecision(std::string_view name) {
 }
 
 int ThreadsFor(const LoadRequest& request) {
-  if (request.threads > 0) return request.threads;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return request.threads > 0 ? request.threads : CoreCount();
 }
 
 // Errors: kNotFound naming both what is wanted and what there is.
