@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "sweep_report.h"
 #include "tool_run.h"
 
 namespace parity {
@@ -34,38 +34,6 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
-
-Json ReadJson(const std::string& path) {
-  std::ifstream file(path);
-  return Json::parse(file);
-}
-
-std::string ReadText(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-Words Lines(const std::string& text) {
-  Words lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-// What a sweep finds, without what it measures: row → verdict, axes, cause,
-// worst output and its exact difference.
-std::vector<std::string> Findings(const Json& sweep) {
-  std::vector<std::string> findings;
-  for (const Json& row : sweep["rows"]) {
-    const Json finding = {row["row"], row["axes"], row["verdict"],
-                          row["cause"], row["worst"]};
-    findings.push_back(finding.dump());
-  }
-  std::ranges::sort(findings);
-  return findings;
-}
 
 class SweepTest : public ::testing::Test {
  protected:
