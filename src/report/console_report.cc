@@ -14,21 +14,11 @@
 #include "parity/tensor.h"
 #include "parity/tolerance.h"
 #include "parity/validation.h"
+#include "report/paint.h"
 #include "report/text_table.h"
 
 namespace parity {
 namespace {
-
-constexpr std::string_view kGreen = "\x1b[32m";
-constexpr std::string_view kRed = "\x1b[31m";
-constexpr std::string_view kYellow = "\x1b[33m";
-constexpr std::string_view kReset = "\x1b[0m";
-
-std::string Paint(std::string_view text, std::string_view color,
-                  Colors colors) {
-  return colors == Colors::kAnsi ? std::format("{}{}{}", color, text, kReset)
-                                 : std::string(text);
-}
 
 std::string Megabytes(std::int64_t bytes) {
   return std::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);

@@ -9,7 +9,8 @@
 
 namespace parity {
 
-// Columns a UTF-8 text takes on a terminal, counting every code point as one.
+// Columns a UTF-8 text takes on a terminal, counting every code point as one
+// and a change of colour ("\x1b[31m") as none.
 [[nodiscard]] std::size_t DisplayWidth(std::string_view text);
 
 class TextTable {

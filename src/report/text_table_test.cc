@@ -24,5 +24,13 @@ TEST(TextTableTest, NonAsciiTextCountsByCharacter) {
   EXPECT_EQ(DisplayWidth(""), 0U);
 }
 
+TEST(TextTableTest, ChangesOfColourTakeNoWidth) {
+  EXPECT_EQ(DisplayWidth("\x1b[31mab\x1b[0m"), 2U);
+  EXPECT_EQ(DisplayWidth("a\x1b["), 1U);
+  TextTable table({"a", "b"});
+  table.AddRow({"\x1b[31mlong\x1b[0m", "x"});
+  EXPECT_EQ(table.Format(0), "a     b\n\x1b[31mlong\x1b[0m  x\n");
+}
+
 }  // namespace
 }  // namespace parity
