@@ -14,6 +14,7 @@
 #include "cli/export_command.h"
 #include "cli/inspect_command.h"
 #include "cli/interrupt.h"
+#include "cli/merge_command.h"
 #include "cli/terminal.h"
 #include "cli/validate_command.h"
 #include "parity/error.h"
@@ -72,6 +73,7 @@ ExitCode RunTool(int argc, char** argv) {
   std::function<Result<ExitCode>()> run;
   AddExportCommand(app, command_line, run);
   AddValidateCommand(app, command_line, run);
+  AddMergeCommand(app, command_line, run);
   AddInspectCommand(app, run);
   AddCompletionCommand(app, run);
   AddManualCommand(app, run);
