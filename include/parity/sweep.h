@@ -125,7 +125,7 @@ struct SweepResult {
   // The best first: what passed, by steady run time, then what could not be
   // told, then what failed.
   std::vector<SweepRow> rows;
-  std::filesystem::path journal;
+  std::filesystem::path journal = {};
   std::size_t resumed = 0;  // rows that an earlier run had finished
   std::vector<std::string> notes;
   double total_ms = 0;

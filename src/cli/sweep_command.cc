@@ -41,8 +41,7 @@ Result<ExitCode> RunSweep(const SweepFlags& flags,
                           const SweepOutputFlags& output_flags,
                           const std::vector<std::string>& command_line) {
   PARITY_ASSIGN_OR_RETURN(SweepOptions options, ToSweepOptions(flags));
-  PARITY_ASSIGN_OR_RETURN(SweepOutput output,
-                          SweepOutput::Open(output_flags, command_line));
+  PARITY_ASSIGN_OR_RETURN(SweepOutput output, SweepOutput::Open(output_flags));
   ProgressLine progress;
   options.progress = [&](const SweepProgress& now) {
     progress.Show(ProgressText(now));
@@ -50,7 +49,8 @@ Result<ExitCode> RunSweep(const SweepFlags& flags,
   const Result<SweepResult> result = Sweep(options);
   progress.Clear();
   PARITY_RETURN_IF_ERROR(result.transform([](const auto&) {}));
-  PARITY_ASSIGN_OR_RETURN(const ExitCode exit_code, output.Write(*result));
+  PARITY_ASSIGN_OR_RETURN(const ExitCode exit_code,
+                          output.Write(*result, command_line));
   if (flags.journal.empty()) {
     std::error_code ignored;
     std::filesystem::remove(result->journal, ignored);

@@ -14,6 +14,7 @@
 #include "cli/export_command.h"
 #include "cli/inspect_command.h"
 #include "cli/interrupt.h"
+#include "cli/merge_command.h"
 #include "cli/sweep_command.h"
 #include "cli/terminal.h"
 #include "cli/validate_command.h"
@@ -75,6 +76,7 @@ ExitCode RunTool(int argc, char** argv) {
   AddExportCommand(app, command_line, run);
   AddValidateCommand(app, command_line, run);
   AddSweepCommand(app, command_line, run);
+  AddMergeCommand(app, command_line, run);
   AddInspectCommand(app, run);
   AddCompletionCommand(app, run);
   AddManualCommand(app, run);

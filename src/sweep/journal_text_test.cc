@@ -150,5 +150,25 @@ TEST(JournalTextTest, OnlyTheStartOfAHeaderIsATornHeader) {
               HasSubstr("a.jsonl: its first line is incomplete"));
 }
 
+TEST(JournalTextTest, EveryBitFlipIsReadOrRefused) {
+  const std::string whole =
+      EncodeJournalHeader(Header()) + Line(0) + Line(1) + Line(2);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string text = whole;
+      text[i] = static_cast<char>(text[i] ^ (1 << bit));
+      const Result<JournalContents> contents = ParseJournal(text, "a.jsonl");
+      if (!contents) {
+        EXPECT_FALSE(contents.error().message.contains('\n'));
+        continue;
+      }
+      EXPECT_LE(contents->rows.size(), 3U);
+      EXPECT_LE(contents->whole_bytes, text.size());
+      for (const SweepRow& row : contents->rows)
+        EXPECT_LT(row.index, contents->header.row_count);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace parity

@@ -94,24 +94,23 @@ TEST_F(SweepJournalTest, AnExistingFileIsTakenUp) {
 
 TEST_F(SweepJournalTest, CutAtAnyByteItGoesOnWithTheWholeRowsBeforeThat) {
   const std::string header = EncodeJournalHeader(Header());
-  const std::string whole = header + Line(0) + Line(1) + Line(2);
+  const std::string whole = header + Line(0) + Line(1);
   const std::size_t ends[] = {header.size(), header.size() + Line(0).size(),
-                              header.size() + Line(0).size() + Line(1).size(),
                               whole.size()};
   for (std::size_t size = 0; size <= whole.size(); ++size) {
     WriteText(path_, whole.substr(0, size));
     std::size_t rows = 0;
     while (rows + 1 < std::size(ends) && ends[rows + 1] <= size) ++rows;
-    {
-      Result<SweepJournal> journal = Open();
-      ASSERT_TRUE(journal.has_value()) << size << journal.error().message;
-      ASSERT_THAT(journal->rows(), SizeIs(rows)) << size;
-      const bool on_a_line = size <= ends[0] || size == ends[rows];
-      EXPECT_THAT(journal->notes(), SizeIs(on_a_line ? 0 : 1)) << size;
-      for (std::size_t row = rows; row < 3; ++row)
-        ASSERT_TRUE(journal->Append(SampleRow(row)).has_value());
-    }
-    ASSERT_EQ(ReadText(path_), whole) << size;
+    Result<SweepJournal> journal = Open();
+    ASSERT_TRUE(journal.has_value()) << size << journal.error().message;
+    ASSERT_THAT(journal->rows(), SizeIs(rows)) << size;
+    const bool on_a_line = size <= ends[0] || size == ends[rows];
+    EXPECT_THAT(journal->notes(), SizeIs(on_a_line ? 0 : 1)) << size;
+    ASSERT_EQ(ReadText(path_), whole.substr(0, ends[rows])) << size;
+    // Not after every byte: a disk takes its time to confirm.
+    if (size % 32 != 0) continue;
+    ASSERT_TRUE(journal->Append(SampleRow(5)).has_value());
+    ASSERT_EQ(ReadText(path_), whole.substr(0, ends[rows]) + Line(5)) << size;
   }
 }
 

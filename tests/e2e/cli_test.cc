@@ -37,7 +37,8 @@ TEST(CliTest, HelpAndVersionGoToStandardOutput) {
   EXPECT_THAT(help.out,
               HasSubstr("Exit codes: 0 passed, 1 failed, 2 could not tell"));
   EXPECT_THAT(help.err, IsEmpty());
-  for (const char* command : {"export", "validate", "inspect", "completion"}) {
+  for (const char* command :
+       {"export", "validate", "merge", "inspect", "completion"}) {
     EXPECT_THAT(help.out, HasSubstr(command));
     EXPECT_EQ(RunTool({command, "--help"}).exit_code, 0) << command;
   }
@@ -50,6 +51,8 @@ TEST(CliTest, WrongUsageIsOneLineAndAHintWithExitCode2) {
       {"frobnicate"},
       {"validate"},
       {"validate", "m.onnx", "--frobnicate"},
+      {"merge"},
+      {"merge", "a.jsonl", "--require", "some"},
       {"export"},
       {"export", "--output", "x.onnx", "--model-refine-patch-crop-method",
        "scissors"},

@@ -36,13 +36,12 @@ class SlurmTest : public ::testing::Test {
                "  done\n"
                "  squeue; return 1\n"
                "}\n"
-            << script;
-    const std::string command = "cd " + folder_.path().string() + " && " +
-                                PARITY_SOURCE_DIR +
-                                "/tests/e2e/slurm_cluster.sh " +
-                                (folder_ / "cluster") + " bash " +
-                                (folder_ / "script.sh") + " > " +
-                                (folder_ / "log") + " 2>&1 < /dev/null";
+        << script;
+    const std::string command =
+        "cd " + folder_.path().string() + " && " + PARITY_SOURCE_DIR +
+        "/tests/e2e/slurm_cluster.sh " + (folder_ / "cluster") + " bash " +
+        (folder_ / "script.sh") + " > " + (folder_ / "log") +
+        " 2>&1 < /dev/null";
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }

@@ -41,7 +41,7 @@ class SweepTest : public ::testing::Test {
   [[nodiscard]] Words Sweep(const Words& more,
                             const std::string& json = "sweep.json",
                             const std::string& cache = "cache") const {
-    Words words = {"sweep",   "--shape",        "1x3x64x64", "--repeat", "1",
+    Words words = {"sweep",   "--shape",       "1x3x64x64", "--repeat",    "1",
                    "--cache", folder_ / cache, "--json",    folder_ / json};
     words.insert(words.end(), more.begin(), more.end());
     return words;
@@ -114,7 +114,8 @@ TEST_F(SweepTest, TheRecommendedCommandDoesWhatTheTableSays) {
   for (std::string word; stream >> word;) words.push_back(word);
   ASSERT_EQ(words[0], "onnx-parity");
   words.erase(words.begin());
-  const ToolRun again = RunTool(words, {.environment = {}, .folder = folder_.path()});
+  const ToolRun again =
+      RunTool(words, {.environment = {}, .folder = folder_.path()});
   EXPECT_EQ(again.exit_code, 0) << command << again.out << again.err;
   EXPECT_THAT(again.out, HasSubstr("Validation passed."));
   EXPECT_TRUE(fs::exists(folder_ / "model.onnx"));
@@ -133,9 +134,8 @@ TEST_F(SweepTest, TheReferenceRunsOnceForEveryResultItCanHave) {
 }
 
 TEST_F(SweepTest, WithoutAPassNothingIsRecommended) {
-  const ToolRun run = RunTool(
-      Sweep({"--provider", "cpu", "--crop", "gather", "--atol", "1e-12",
-             "--explain", "never"}));
+  const ToolRun run = RunTool(Sweep({"--provider", "cpu", "--crop", "gather",
+                                     "--atol", "1e-12", "--explain", "never"}));
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_THAT(run.out, Not(HasSubstr("Ship this")));
   EXPECT_TRUE(Report()["recommended"].is_null());
@@ -151,9 +151,9 @@ TEST_F(SweepTest, RequireAllWantsEveryRow) {
 }
 
 TEST_F(SweepTest, AHangIsARow) {
-  const ToolRun run = RunTool(Sweep({"--provider", "cpu", "--crop", "gather",
-                                     "--explain", "never", "--timeout",
-                                     "0.02"}));
+  const ToolRun run =
+      RunTool(Sweep({"--provider", "cpu", "--crop", "gather", "--explain",
+                     "never", "--timeout", "0.02"}));
   EXPECT_EQ(run.exit_code, 2) << run.out << run.err;
   ASSERT_EQ(Report()["rows"].size(), 2U);
   for (const Json& row : Report()["rows"]) {
@@ -192,10 +192,10 @@ TEST_F(SweepTest, ShardsAreTheWhole) {
   Words merge = {"merge"};
   for (const char* shard : {"1", "2", "3"}) {
     const std::string journal = folder_ / ("shard-" + std::string(shard));
-    const ToolRun run = RunTool(
-        Sweep({"--provider", "cpu", "--shard", std::string(shard) + "/3",
-               "--journal", journal},
-              "part.json"));
+    const ToolRun run =
+        RunTool(Sweep({"--provider", "cpu", "--shard",
+                       std::string(shard) + "/3", "--journal", journal},
+                      "part.json"));
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
     EXPECT_EQ(Report("part.json")["rows"].size(), 2U);
     merge.push_back(journal);
@@ -214,8 +214,8 @@ TEST_F(SweepTest, ShardsAreTheWhole) {
 }
 
 TEST_F(SweepTest, AFinishedJournalIsShownAndNotRepeated) {
-  const Words words = Sweep(
-      {"--provider", "cpu", "--journal", folder_ / "sweep.jsonl"});
+  const Words words =
+      Sweep({"--provider", "cpu", "--journal", folder_ / "sweep.jsonl"});
   ASSERT_EQ(RunTool(words).exit_code, 0);
   const std::string journal = ReadText(folder_ / "sweep.jsonl");
   const Json first = Report();
@@ -238,8 +238,8 @@ TEST_F(SweepTest, AJournalOfAnotherSweepIsLetBe) {
                 .exit_code,
             0);
   const std::string before = ReadText(journal);
-  const ToolRun run = RunTool(Sweep(
-      {"--provider", "cpu", "--crop", "unfold", "--journal", journal}));
+  const ToolRun run = RunTool(
+      Sweep({"--provider", "cpu", "--crop", "unfold", "--journal", journal}));
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("belongs to another sweep"));
   EXPECT_THAT(Lines(run.err), SizeIs(1));
@@ -358,14 +358,15 @@ TEST_F(SweepTest, AFullDiskIsOneLine) {
       " 2> " + (folder_ / "err") + " > " + (folder_ / "out");
   const std::string command =
       "unshare --mount --propagation private sh -c '" + script + "'";
-  const int allowed = std::system(
-      "unshare --mount --propagation private true 2> /dev/null");
+  const int allowed =
+      std::system("unshare --mount --propagation private true 2> /dev/null");
   if (allowed != 0)
     GTEST_SKIP() << "this user may not make a mount namespace for a full disk";
   const int status = std::system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(status), 2);
   const std::string err = ReadText(folder_ / "err");
-  EXPECT_THAT(err, AllOf(HasSubstr("No space left on device"), HasSubstr(disk)));
+  EXPECT_THAT(err,
+              AllOf(HasSubstr("No space left on device"), HasSubstr(disk)));
   EXPECT_THAT(Lines(err), SizeIs(1)) << err;
 }
 
@@ -384,8 +385,8 @@ TEST_F(SweepTest, UsageErrorsAreOneLineAndHint) {
 }
 
 TEST_F(SweepTest, OnATerminalTheProgressNamesTheRow) {
-  const ToolRun run = RunToolOnTerminal(
-      Sweep({"--provider", "cpu", "--crop", "gather"}));
+  const ToolRun run =
+      RunToolOnTerminal(Sweep({"--provider", "cpu", "--crop", "gather"}));
   EXPECT_EQ(run.exit_code, 0) << run.out;
   EXPECT_THAT(run.out, HasSubstr("row 1 of 2: scatter_nd"));
   EXPECT_THAT(run.out, HasSubstr("s left)"));
