@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/file_mapping.h"

@@ -1,7 +1,6 @@
 #include "report/sweep_csv.h"
 
 #include <cmath>
-#include <cstdint>
 #include <format>
 #include <optional>
 #include <string>

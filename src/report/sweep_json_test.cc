@@ -7,7 +7,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "base/version.h"
 #include "parity/error.h"

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <format>
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -1,6 +1,5 @@
 #include "sweep/sweep_row_json.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <format>

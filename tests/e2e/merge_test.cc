@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "parity/sweep.h"
-#include "parity/validation.h"
 #include "sweep/journal_text.h"
 #include "sweep/sweep_row_json.h"
 #include "sweep/testing/sample_rows.h"
