@@ -138,8 +138,8 @@ class RunningCommand {
     if (out_.valid() && !Drain(out_.get(), result_.out)) out_.reset();
     if (err_.valid() && !Drain(err_.get(), result_.err)) err_.reset();
     if (!over) return std::nullopt;
-    result_.exit_code = ended.si_code == CLD_EXITED ? ended.si_status
-                                                    : 128 + ended.si_status;
+    result_.exit_code =
+        ended.si_code == CLD_EXITED ? ended.si_status : 128 + ended.si_status;
     return std::move(result_);
   }
 

@@ -106,9 +106,9 @@ TEST(CommandTest, WhatTheProgramLeavesBehindIsEnded) {
   ASSERT_GT(left, 0);
   // Its own parent is gone: whoever inherits it may take a moment to reap it.
   for (int i = 0; i < 100 && ::kill(left, 0) == 0; ++i) {
-    const Result<CommandResult> state = RunCommand(
-        {.words = {"grep", "State", "/proc/" + std::to_string(left) +
-                                        "/status"}});
+    const Result<CommandResult> state =
+        RunCommand({.words = {"grep", "State",
+                              "/proc/" + std::to_string(left) + "/status"}});
     if (!state || state->out.empty() || state->out.contains("zombie")) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
