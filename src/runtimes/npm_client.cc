@@ -47,6 +47,11 @@ std::string_view WithoutPrefix(std::string_view line) {
   return line;
 }
 
+bool IsChatter(std::string_view line) {
+  return line.starts_with("npm notice") || line.starts_with("npm warn") ||
+         line.starts_with("npm WARN");
+}
+
 std::string FirstLine(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
@@ -55,12 +60,11 @@ NpmError ErrorOf(const CommandResult& result) {
   NpmError error;
   std::istringstream lines(result.err);
   for (std::string whole; std::getline(lines, whole);) {
+    if (IsChatter(whole)) continue;
     const std::string_view line = WithoutPrefix(whole);
     if (line.starts_with("code ")) {
       error.code = line.substr(5);
-    } else if (!line.empty() && !line.starts_with("A complete log") &&
-               !whole.starts_with("npm warn") &&
-               !whole.starts_with("npm WARN")) {
+    } else if (!line.empty() && !line.starts_with("A complete log")) {
       error.summary = line;
     }
   }
@@ -135,13 +139,19 @@ Result<CommandResult> NpmClient::Run(std::vector<std::string> words,
   words.insert(words.begin(), program_);
   Result<CommandResult> result = RunCommand(
       {.words = words, .timeout = timeout, .interrupted = interrupted_});
-  if (!result && (result.error().code == ErrorCode::kNotFound)) {
+  // 127 is how a shell, such as one that wraps it, says the same.
+  constexpr int kNotFound = 127;
+  const bool absent = result ? result->exit_code == kNotFound
+                             : result.error().code == ErrorCode::kNotFound;
+  if (absent) {
     return Fail(
         ErrorCode::kNotFound,
         std::format("the npm client is needed to fetch {}, but {}: install "
                     "npm, or set ONNX_PARITY_NPM to it, or give the package as "
                     "a file: --package FILE",
-                    Spec(version), result.error().message));
+                    Spec(version),
+                    result ? std::format("{} did not find it", program_)
+                           : result.error().message));
   }
   if (result && result->exit_code != 0)
     return std::unexpected(Explain(*result, version));

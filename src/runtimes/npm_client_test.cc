@@ -44,6 +44,15 @@ TEST(NpmClientTest, WithoutNpmTheErrorSaysWhatElseThereIs) {
                     Not(HasSubstr("\n"))));
 }
 
+TEST(NpmClientTest, AWrapperThatDoesNotFindNpmMeansTheSame) {
+  const FakeNpm fake;
+  WriteTestFile(fake / "npm", "#!/bin/sh\nexec /no/such/npm\n");
+  const auto answer = NpmClient(nullptr).Integrity("1.20.1");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(answer.error().message, HasSubstr("install npm"));
+}
+
 TEST(NpmClientTest, WithoutNetworkTheErrorNamesTheOtherWay) {
   const FakeNpm fake;
   for (const char* code :
@@ -85,6 +94,22 @@ TEST(NpmClientTest, WhateverElseGoesWrongIsToldInNpmsWords) {
   const auto answer = NpmClient(nullptr).Integrity("1.20.1");
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message, EndsWith(": Unable to authenticate"));
+}
+
+TEST(NpmClientTest, WhatOldClientsPrintIsUnderstood) {
+  const FakeNpm fake;
+  WriteTestFile(fake / "npm",
+                "#!/bin/sh\n"
+                "echo 'npm WARN config x' >&2\n"
+                "echo 'npm ERR! code EINVAL' >&2\n"
+                "echo 'npm ERR! The reason' >&2\n"
+                "echo 'npm ERR! ' >&2\n"
+                "echo 'npm ERR! A complete log of this run is in x' >&2\n"
+                "echo 'npm notice New version' >&2\n"
+                "exit 1\n");
+  const auto answer = NpmClient(nullptr).Integrity("1.20.1");
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, EndsWith(": The reason"));
 }
 
 TEST(NpmClientTest, OtherAnswersAreNotBelieved) {
