@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/network_flags.h"
 #include "cli/validation_flags.h"
+#include "cli/validation_run.h"
 #include "parity/error.h"
 #include "parity/validation.h"
 

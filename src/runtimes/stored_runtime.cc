@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/file_mapping.h"
 #include "base/status_macros.h"
@@ -15,7 +16,7 @@
 namespace parity {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kRecordName = "runtime.json";
 
@@ -61,6 +62,24 @@ Result<StoredRuntime> ReadRecord(const std::filesystem::path& folder) {
       .library_sha256 = json["library_sha256"].get<std::string>(),
       .library_bytes = json["library_bytes"].get<std::int64_t>(),
       .added = json["added"].get<std::string>()};
+}
+
+std::string FormatJsonList(const std::vector<StoredRuntime>& runtimes) {
+  Json list = Json::array();
+  for (const StoredRuntime& runtime : runtimes) {
+    const Json problem =
+        runtime.problem.empty() ? Json(nullptr) : Json(runtime.problem);
+    list.push_back({{"version", runtime.version},
+                    {"library", runtime.library().string()},
+                    {"library_bytes", runtime.library_bytes},
+                    {"library_sha256", runtime.library_sha256},
+                    {"package_integrity", runtime.integrity},
+                    {"added", runtime.added},
+                    {"problem", problem}});
+  }
+  return Json{{"runtimes", list}}.dump(2, ' ', false,
+                                       Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace parity

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "parity/error.h"
 
@@ -28,6 +29,10 @@ struct StoredRuntime {
 // Errors: kNotFound, kIo, kCorrupt; naming the file.
 [[nodiscard]] Result<StoredRuntime> ReadRecord(
     const std::filesystem::path& folder);
+
+// {"runtimes": [...]} for machines; ends in a newline.
+[[nodiscard]] std::string FormatJsonList(
+    const std::vector<StoredRuntime>& runtimes);
 
 }  // namespace parity
 
