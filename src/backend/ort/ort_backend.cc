@@ -99,10 +99,14 @@ Result<GraphOptimizationLevel> OptimizationLevel(std::string_view name) {
 }
 
 // Joined by semicolons: to the library the comma that its header speaks of is
-// part of a name. Where the list is too long for it, it says so.
-void DisableOptimizers(const std::vector<std::string>& names,
-                       Ort::SessionOptions& options) {
-  if (names.empty()) return;
+// part of a name. Where the list is too long for it, it says so. Before 1.18 it
+// does not know the key, and says nothing.
+Status DisableOptimizers(const std::vector<std::string>& names,
+                         const OrtLibrary& library,
+                         Ort::SessionOptions& options) {
+  if (names.empty()) return {};
+  PARITY_RETURN_IF_ERROR(
+      RequireLevel(library, 18, "way to disable single optimizers"));
   std::string list;
   for (const std::string& name : names) {
     if (!list.empty()) list += ';';
@@ -110,6 +114,7 @@ void DisableOptimizers(const std::vector<std::string>& names,
   }
   options.AddConfigEntry("optimization.disable_specified_optimizers",
                          list.c_str());
+  return {};
 }
 
 Result<Ort::SessionOptions> SessionOptions(const LoadRequest& request,
@@ -135,7 +140,8 @@ Result<Ort::SessionOptions> SessionOptions(const LoadRequest& request,
   // instead of 1290 MB after two), and a tenth less processor time.
   options.DisableCpuMemArena();
   options.DisableMemPattern();
-  DisableOptimizers(request.disabled_optimizers, options);
+  PARITY_RETURN_IF_ERROR(
+      DisableOptimizers(request.disabled_optimizers, library, options));
   PARITY_RETURN_IF_ERROR(AppendProvider(options, request.provider, library));
   return options;
 }
