@@ -194,7 +194,9 @@ Error NpmClient::UnknownVersion(const std::string& version) const {
     if (!entry.is_string()) continue;
     const Result<RuntimeVersion> other =
         ParseRuntimeVersion(entry.get<std::string>());
-    if (other && CheckUsable(*other)) versions.push_back(*other);
+    if (other && CheckUsable(*other) &&
+        (other->suffix.empty() || !wanted->suffix.empty()))
+      versions.push_back(*other);
   }
   if (!versions.empty())
     error.message += std::format("; the nearest are {}",

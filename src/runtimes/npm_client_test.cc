@@ -71,8 +71,9 @@ TEST(NpmClientTest, WithoutNetworkTheErrorNamesTheOtherWay) {
 
 TEST(NpmClientTest, AVersionThatDoesNotExistIsAnsweredWithTheNearest) {
   const FakeNpm fake;
-  for (const char* version : {"1.9.0", "1.16.0", "1.17.0", "1.18.0", "1.20.1",
-                              "1.21.0", "1.22.0", "1.23.0", "1.24.0"})
+  for (const char* version :
+       {"1.9.0", "1.16.0", "1.17.0", "1.18.0", "1.20.1", "1.20.3-dev", "1.21.0",
+        "1.22.0", "1.23.0", "1.24.0"})
     fake.Publish(version, "x");
   const std::string expected =
       "there is no onnxruntime-node@1.20.2; the nearest are 1.17.0, 1.18.0, "
