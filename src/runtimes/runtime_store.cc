@@ -9,8 +9,6 @@
 #include <expected>
 #include <filesystem>
 #include <format>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>

@@ -2,18 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "base/sha256.h"
 #include "parity/error.h"
 #include "runtimes/machine.h"
 #include "runtimes/testing/fake_npm.h"
