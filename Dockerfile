@@ -12,7 +12,7 @@ FROM debian:13-slim
 # The -dev packages of the list pull in the shared libraries; only those that run are needed here.
 RUN apt-get update && \
     DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-      libtorch2.6 libonnxruntime1.21 libopenblas0-pthread libpng16-16t64 libturbojpeg0 libnettle8t64 libhwy1t64 zlib1g && \
+      libtorch2.6 libonnxruntime1.21 libopenblas0-pthread libpng16-16t64 libturbojpeg0 libnettle8t64 libhwy1t64 zlib1g libarchive13t64 && \
     rm -rf /var/lib/apt/lists/*
 COPY --from=build /usr/local /usr/local
 ENTRYPOINT ["onnx-parity"]

@@ -59,7 +59,7 @@ const std::map<std::string, std::vector<std::string>> kThirdParty = {
     {"turbojpeg.h", {"src/formats/image/"}},
     {"zlib.h", {"src/formats/zip/"}},
     {"archive", {"src/runtimes/"}},
-    {"nettle/", {"src/base/sha256"}},
+    {"nettle/", {"src/base/sha256", "src/base/sha512"}},
 };
 
 struct Include {

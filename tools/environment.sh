@@ -140,6 +140,9 @@ run_in_root() {
   shift
   [ "$(id -u)" -eq 0 ] || flags=(--user --map-current-user --keep-caps "${flags[@]}")
   export ONNX_PARITY_ENVIRONMENT=$root
+  # The root has no npm client; the host's, which knows its registry, is reached from inside.
+  export ONNX_PARITY_HOST_PATH=$PATH ONNX_PARITY_HOST_NPM=${ONNX_PARITY_NPM:-npm}
+  export ONNX_PARITY_NPM=$here/host_npm.sh
   export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
   # shellcheck disable=SC2016  # expanded by the inner shell
   exec unshare "${flags[@]}" -- /bin/sh -c '

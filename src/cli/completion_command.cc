@@ -23,24 +23,28 @@ struct Flag {
 };
 
 struct Command {
-  std::string name;
+  std::string name;  // "validate"; "runtime add" for one within another
   std::string help;
   std::vector<Flag> flags;
+  std::vector<Command> commands;
 };
 
 // The visible subcommands with their long flags.
-std::vector<Command> CommandsOf(const CLI::App& app) {
+std::vector<Command> CommandsOf(const CLI::App& app,
+                                const std::string& prefix = "") {
   std::vector<Command> commands;
   for (const CLI::App* command :
        app.get_subcommands([](const CLI::App*) { return true; })) {
     if (command->get_group().empty()) continue;
-    Command next{.name = command->get_name(),
+    const std::string name = prefix + command->get_name();
+    Command next{.name = name,
                  .help = command->get_description(),
-                 .flags = {}};
+                 .flags = {},
+                 .commands = CommandsOf(*command, name + " ")};
     for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
+      for (const std::string& long_name : option->get_lnames()) {
         next.flags.push_back(
-            {.name = "--" + name,
+            {.name = "--" + long_name,
              .help = option->get_description(),
              .takes_value = option->get_items_expected_max() > 0});
       }
@@ -48,6 +52,10 @@ std::vector<Command> CommandsOf(const CLI::App& app) {
     commands.push_back(std::move(next));
   }
   return commands;
+}
+
+std::string_view LastWord(std::string_view name) {
+  return name.substr(name.rfind(' ') + 1);
 }
 
 std::string FlagNames(const Command& command) {
@@ -59,25 +67,56 @@ std::string FlagNames(const Command& command) {
 
 std::string CommandNames(const std::vector<Command>& commands) {
   std::string names;
-  for (const Command& command : commands)
-    names += (names.empty() ? "" : " ") + command.name;
+  for (const Command& command : commands) {
+    names += names.empty() ? "" : " ";
+    names += LastWord(command.name);
+  }
+  return names;
+}
+
+// What is behind a command: the name of one within it, or flags.
+std::string BashCases(const std::vector<Command>& commands) {
+  std::string cases;
+  for (const Command& command : commands) {
+    if (command.commands.empty()) {
+      cases += std::format("    \"{}\") flags=\"{}\" ;;\n", command.name,
+                           FlagNames(command));
+      continue;
+    }
+    for (const Command& inner : command.commands) cases += BashCases({inner});
+    cases += std::format(
+        "    \"{} \"*) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return "
+        ";;\n",
+        command.name, CommandNames(command.commands));
+  }
+  return cases;
+}
+
+// The names of those that have others within them, as a shell pattern.
+std::string OuterNames(const std::vector<Command>& commands) {
+  std::string names;
+  for (const Command& command : commands) {
+    if (!command.commands.empty())
+      names += (names.empty() ? "" : "|") + command.name;
+  }
   return names;
 }
 
 std::string Bash(const std::vector<Command>& commands) {
-  std::string cases;
-  for (const Command& command : commands)
-    cases += std::format("    {}) flags=\"{}\" ;;\n", command.name,
-                         FlagNames(command));
   return std::format(
       "# bash completion for onnx-parity\n"
       "_onnx_parity() {{\n"
       "  local word=${{COMP_WORDS[COMP_CWORD]}} flags=\"--help --version\"\n"
+      "  local command=${{COMP_WORDS[1]}}\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
       "    COMPREPLY=($(compgen -W \"{} $flags\" -- \"$word\"))\n"
       "    return\n"
       "  fi\n"
-      "  case ${{COMP_WORDS[1]}} in\n{}"
+      "  case $command in\n"
+      "    {}) if [ \"$COMP_CWORD\" -gt 2 ]; then command+=\" "
+      "${{COMP_WORDS[2]}}\"; else command+=\" \"; fi ;;\n"
+      "  esac\n"
+      "  case $command in\n{}"
       "  esac\n"
       "  case $word in\n"
       "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$word\")) ;;\n"
@@ -85,7 +124,7 @@ std::string Bash(const std::vector<Command>& commands) {
       "  esac\n"
       "}}\n"
       "complete -o filenames -F _onnx_parity onnx-parity\n",
-      CommandNames(commands), cases);
+      CommandNames(commands), OuterNames(commands), BashCases(commands));
 }
 
 // Within a single-quoted shell word, inside _arguments' brackets.
@@ -102,23 +141,37 @@ std::string ZshQuoted(std::string_view text) {
   return quoted;
 }
 
-std::string Zsh(const std::vector<Command>& commands) {
+// What completes the words behind one command, whose name is words[1] there.
+std::string ZshCase(const Command& command) {
+  std::string text =
+      std::format("    {})\n      _arguments \\\n", LastWord(command.name));
+  for (const Flag& flag : command.flags) {
+    text +=
+        std::format("        '*{}[{}]{}' \\\n", flag.name, ZshQuoted(flag.help),
+                    flag.takes_value ? ":value:_files" : "");
+  }
+  return text + "        '*:file:_files' ;;\n";
+}
+
+std::string ZshFunction(std::string_view function,
+                        const std::vector<Command>& commands) {
   std::string names;
   std::string cases;
+  std::string inner_functions;
   for (const Command& command : commands) {
-    names +=
-        std::format("    '{}:{}'\n", command.name, ZshQuoted(command.help));
-    cases += std::format("    {})\n      _arguments \\\n", command.name);
-    for (const Flag& flag : command.flags) {
-      cases += std::format("        '*{}[{}]{}' \\\n", flag.name,
-                           ZshQuoted(flag.help),
-                           flag.takes_value ? ":value:_files" : "");
+    names += std::format("    '{}:{}'\n", LastWord(command.name),
+                         ZshQuoted(command.help));
+    if (command.commands.empty()) {
+      cases += ZshCase(command);
+      continue;
     }
-    cases += "        '*:file:_files' ;;\n";
+    const std::string inner =
+        std::format("{}_{}", function, LastWord(command.name));
+    inner_functions += ZshFunction(inner, command.commands);
+    cases += std::format("    {}) {} ;;\n", LastWord(command.name), inner);
   }
   return std::format(
-      "#compdef onnx-parity\n"
-      "_onnx_parity() {{\n"
+      "{}{}() {{\n"
       "  local -a commands=(\n{}  )\n"
       "  if (( CURRENT == 2 )); then\n"
       "    _describe command commands\n"
@@ -128,9 +181,13 @@ std::string Zsh(const std::vector<Command>& commands) {
       "  shift words\n"
       "  (( CURRENT-- ))\n"
       "  case $command in\n{}  esac\n"
-      "}}\n"
-      "_onnx_parity \"$@\"\n",
-      names, cases);
+      "}}\n",
+      inner_functions, function, names, cases);
+}
+
+std::string Zsh(const std::vector<Command>& commands) {
+  return std::format("#compdef onnx-parity\n{}_onnx_parity \"$@\"\n",
+                     ZshFunction("_onnx_parity", commands));
 }
 
 std::string FishQuoted(std::string_view text) {
@@ -142,18 +199,34 @@ std::string FishQuoted(std::string_view text) {
   return quoted;
 }
 
+std::string FishFlags(const Command& command, std::string_view condition) {
+  std::string text;
+  for (const Flag& flag : command.flags) {
+    text += std::format("complete -c onnx-parity -n '{}' -l {}{} -d '{}'\n",
+                        condition, std::string_view(flag.name).substr(2),
+                        flag.takes_value ? " -r" : "", FishQuoted(flag.help));
+  }
+  return text;
+}
+
 std::string Fish(const std::vector<Command>& commands) {
   std::string text = "# fish completion for onnx-parity\n";
   for (const Command& command : commands) {
     text += std::format(
         "complete -c onnx-parity -n __fish_use_subcommand -f -a {} -d '{}'\n",
         command.name, FishQuoted(command.help));
-    for (const Flag& flag : command.flags) {
+    const std::string seen =
+        std::format("__fish_seen_subcommand_from {}", command.name);
+    text += FishFlags(command, seen);
+    for (const Command& inner : command.commands) {
       text += std::format(
-          "complete -c onnx-parity -n '__fish_seen_subcommand_from {}' -l {}{} "
-          "-d '{}'\n",
-          command.name, std::string_view(flag.name).substr(2),
-          flag.takes_value ? " -r" : "", FishQuoted(flag.help));
+          "complete -c onnx-parity -n '{}; and not __fish_seen_subcommand_from "
+          "{}' -f -a {} -d '{}'\n",
+          seen, CommandNames(command.commands), LastWord(inner.name),
+          FishQuoted(inner.help));
+      text +=
+          FishFlags(inner, std::format("{}; and __fish_seen_subcommand_from {}",
+                                       seen, LastWord(inner.name)));
     }
   }
   return text;
@@ -199,20 +272,41 @@ std::string ManualOptions(const CLI::App& command) {
   return text;
 }
 
+// The commands that are run, those within others in their place.
+struct ManualCommand {
+  std::string name;
+  const CLI::App* app;
+};
+
+std::vector<ManualCommand> ManualCommands(const CLI::App& app,
+                                          const std::string& prefix = "") {
+  std::vector<ManualCommand> commands;
+  for (const CLI::App* command : app.get_subcommands(
+           [](const CLI::App* each) { return !each->get_group().empty(); })) {
+    const std::string name = prefix + command->get_name();
+    const std::vector<ManualCommand> inner =
+        ManualCommands(*command, name + " ");
+    if (inner.empty()) {
+      commands.push_back({.name = name, .app = command});
+    } else {
+      commands.insert(commands.end(), inner.begin(), inner.end());
+    }
+  }
+  return commands;
+}
+
 std::string Manual(const CLI::App& app) {
   std::string text =
       ".TH ONNX\\-PARITY 1\n.SH NAME\nonnx\\-parity \\- does this ONNX file "
       "compute what its PyTorch original computes?\n.SH SYNOPSIS\n";
-  const std::vector<const CLI::App*> commands = app.get_subcommands(
-      [](const CLI::App* command) { return !command->get_group().empty(); });
-  for (const CLI::App* command : commands)
-    text += std::format(".B onnx\\-parity {}\n[options]\n.br\n",
-                        command->get_name());
+  const std::vector<ManualCommand> commands = ManualCommands(app);
+  for (const ManualCommand& command : commands)
+    text += std::format(".B onnx\\-parity {}\n[options]\n.br\n", command.name);
   text += ".SH DESCRIPTION\n" + Troff(app.get_description()) + "\n";
-  for (const CLI::App* command : commands) {
-    text += std::format(".SH \"ONNX\\-PARITY {}\"\n{}.\n", command->get_name(),
-                        Troff(command->get_description()));
-    text += ManualOptions(*command);
+  for (const ManualCommand& command : commands) {
+    text += std::format(".SH \"ONNX\\-PARITY {}\"\n{}.\n", command.name,
+                        Troff(command.app->get_description()));
+    text += ManualOptions(*command.app);
   }
   text += ".SH EXIT STATUS\n" + Troff(app.get_footer()) + "\n";
   return text;

@@ -20,6 +20,7 @@
 #include "cli/network_flags.h"
 #include "cli/terminal.h"
 #include "cli/validation_flags.h"
+#include "cli/validation_run.h"
 #include "formats/onnx/onnx_writer.h"
 #include "graph/model.h"
 #include "networks/background_matting.h"

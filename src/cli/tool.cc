@@ -16,6 +16,7 @@
 #include "cli/interrupt.h"
 #include "cli/merge_command.h"
 #include "cli/sweep_command.h"
+#include "cli/runtime_command.h"
 #include "cli/terminal.h"
 #include "cli/validate_command.h"
 #include "parity/error.h"
@@ -52,10 +53,12 @@ ExitCode Report(const Result<ExitCode>& outcome) {
 ExitCode ReportParseError(CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error), ExitCode::kPassed;
   PrintError(error.what());
-  std::println(stderr, "Run 'onnx-parity {}--help' for the options.",
-               app.get_subcommands().empty()
-                   ? ""
-                   : app.get_subcommands().front()->get_name() + " ");
+  std::string commands;
+  for (const CLI::App* command = &app; !command->get_subcommands().empty();) {
+    command = command->get_subcommands().front();
+    commands += command->get_name() + " ";
+  }
+  std::println(stderr, "Run 'onnx-parity {}--help' for the options.", commands);
   return ExitCode::kCouldNotTell;
 }
 
@@ -78,6 +81,7 @@ ExitCode RunTool(int argc, char** argv) {
   AddSweepCommand(app, command_line, run);
   AddMergeCommand(app, command_line, run);
   AddInspectCommand(app, run);
+  AddRuntimeCommand(app, run);
   AddCompletionCommand(app, run);
   AddManualCommand(app, run);
   try {

@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/reference_flags.h"
 #include "cli/validation_flags.h"
+#include "cli/validation_run.h"
 #include "parity/error.h"
 
 namespace parity {

@@ -6,29 +6,21 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <expected>
 #include <format>
 #include <map>
-#include <optional>
-#include <print>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/file_mapping.h"
 #include "base/status_macros.h"
-#include "cli/exit_code.h"
 #include "cli/interrupt.h"
-#include "cli/terminal.h"
+#include "cli/runtime_choice.h"
 #include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/validation.h"
-#include "report/console_report.h"
-#include "report/json_report.h"
 
 namespace parity {
 namespace {
@@ -128,27 +120,17 @@ Result<std::int64_t> ParseBytes(std::string_view text) {
   return static_cast<std::int64_t>(*number * unit);
 }
 
-ExitCode ExitCodeOf(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kPassed:
-      return ExitCode::kPassed;
-    case Verdict::kFailed:
-      return ExitCode::kFailed;
-    case Verdict::kUndecided:
-      break;
-  }
-  return ExitCode::kCouldNotTell;
-}
-
 // Which library, which provider, how it is measured.
 void AddRuntimeFlags(CLI::App& command, ValidationFlags& flags) {
   ValidationOptions& options = flags.options;
   const std::string runtime = kRuntimeGroup;
-  command
-      .add_option("--runtime-library", options.runtime.library,
-                  "ONNX Runtime library to load instead of the system's")
-      ->group(runtime)
-      ->type_name("FILE");
+  CLI::Option* const library =
+      command
+          .add_option("--runtime-library", options.runtime.library,
+                      "ONNX Runtime library to load instead of the system's")
+          ->group(runtime)
+          ->type_name("FILE");
+  AddRuntimeChoice(command, flags.runtimes)->group(runtime)->excludes(library);
   command
       .add_option("--provider", options.runtime.provider, "Execution provider")
       ->group(runtime)
@@ -368,36 +350,6 @@ Result<ValidationOptions> ToOptions(const ValidationFlags& flags) {
                                                : Explain::kAuto;
   options.interrupted = &Interrupted();
   return options;
-}
-
-Result<ExitCode> RunValidation(const ValidationFlags& flags,
-                               const std::vector<std::string>& command_line) {
-  PARITY_ASSIGN_OR_RETURN(ValidationOptions options, ToOptions(flags));
-  // Opened before the run: a bad path costs a second, not an hour.
-  std::optional<AtomicFile> json;
-  if (!flags.json.empty()) {
-    PARITY_ASSIGN_OR_RETURN(AtomicFile created, AtomicFile::Create(flags.json));
-    json.emplace(std::move(created));
-  }
-  ProgressLine progress;
-  options.progress = [&](std::string_view text) { progress.Show(text); };
-  const Result<ValidationResult> result = Validate(options);
-  progress.Clear();
-  if (!result && Interrupted()) return std::unexpected(result.error());
-  if (json) {
-    PARITY_RETURN_IF_ERROR(json->Write(
-        result ? FormatJsonReport(*result, options, command_line)
-               : FormatJsonError(result.error(), options, command_line)));
-    PARITY_RETURN_IF_ERROR(json->Commit());
-  }
-  if (!result) return std::unexpected(result.error());
-  if (result->error) {
-    // What could be learnt about it, then the error as any other.
-    std::print(stderr, "{}", FormatFindings(result->findings, StderrColors()));
-    return std::unexpected(*result->error);
-  }
-  std::print("{}", FormatConsoleReport(*result, StdoutColors()));
-  return ExitCodeOf(result->verdict());
 }
 
 }  // namespace parity

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.h"
 #include "parity/error.h"
 #include "parity/validation.h"
 
@@ -23,6 +22,7 @@ struct ValidationFlags {
   std::vector<std::string> shapes;      // "src=1x3x720x1280"
   std::vector<std::string> dimensions;  // "height=720"
   std::vector<std::string> images;      // "src=photo.png"
+  std::vector<std::string> runtimes;    // "1.20.1", "system"
   std::string criterion = "max-diff";
   std::string explain = "auto";
   double timeout_seconds = 600;
@@ -49,11 +49,6 @@ struct NameAndText {
 };
 [[nodiscard]] Result<NameAndText> SplitAssignment(std::string_view flag,
                                                   std::string_view text);
-
-// Validates, prints the report, writes the JSON file. The JSON file is opened
-// before anything runs.
-[[nodiscard]] Result<ExitCode> RunValidation(
-    const ValidationFlags& flags, const std::vector<std::string>& command_line);
 
 }  // namespace parity
 

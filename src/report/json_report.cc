@@ -241,4 +241,15 @@ std::string FormatJsonError(const Error& error,
   return Text(json);
 }
 
+std::string FormatJsonRuntimes(const std::vector<RuntimeReport>& reports) {
+  Json json = {{"schema_version", kJsonSchemaVersion},
+               {"runtimes", Json::array()}};
+  for (const RuntimeReport& entry : reports) {
+    Json report = Json::parse(entry.report);
+    report["runtime"] = entry.runtime;
+    json["runtimes"].push_back(std::move(report));
+  }
+  return Text(json);
+}
+
 }  // namespace parity

@@ -27,6 +27,14 @@ inline constexpr int kJsonSchemaVersion = 1;
     const Error& error, const ValidationOptions& options,
     const std::vector<std::string>& command_line);
 
+// One of several validations of the same file.
+struct RuntimeReport {
+  std::string runtime;  // "1.20.1", "system"
+  std::string report;   // of either function above
+};
+[[nodiscard]] std::string FormatJsonRuntimes(
+    const std::vector<RuntimeReport>& reports);
+
 }  // namespace parity
 
 #endif  // PARITY_REPORT_JSON_REPORT_H_

@@ -169,5 +169,23 @@ TEST(JsonReportTest, TextThatIsNoUtf8DoesNotBreakTheFile) {
   EXPECT_TRUE(Json::accept(FormatJsonReport(result, {}, {"\xff"})));
 }
 
+TEST(JsonReportTest, ReportsOfSeveralRuntimesNameThem) {
+  const Json json = Json::parse(FormatJsonRuntimes(
+      {{.runtime = "1.20.1",
+        .report = FormatJsonReport(SampleResult(), {}, {})},
+       {.runtime = "system",
+        .report = FormatJsonError({.code = ErrorCode::kIo, .message = "no"}, {},
+                                  {})}}));
+  EXPECT_EQ(json["schema_version"], kJsonSchemaVersion);
+  ASSERT_EQ(json["runtimes"].size(), 2U);
+  EXPECT_EQ(json["runtimes"][0]["runtime"], "1.20.1");
+  EXPECT_EQ(json["runtimes"][0]["verdict"], "passed");
+  EXPECT_EQ(json["runtimes"][0]["cases"][0]["name"],
+            Json::parse(
+                FormatJsonReport(SampleResult(), {}, {}))["cases"][0]["name"]);
+  EXPECT_EQ(json["runtimes"][1]["runtime"], "system");
+  EXPECT_EQ(json["runtimes"][1]["error"], "no");
+}
+
 }  // namespace
 }  // namespace parity

@@ -38,7 +38,8 @@ TEST(CliTest, HelpAndVersionGoToStandardOutput) {
               HasSubstr("Exit codes: 0 passed, 1 failed, 2 could not tell"));
   EXPECT_THAT(help.err, IsEmpty());
   for (const char* command :
-       {"export", "validate", "merge", "inspect", "completion"}) {
+       {"export", "validate", "sweep", "merge", "inspect", "runtime",
+        "completion"}) {
     EXPECT_THAT(help.out, HasSubstr(command));
     EXPECT_EQ(RunTool({command, "--help"}).exit_code, 0) << command;
   }
@@ -59,6 +60,13 @@ TEST(CliTest, WrongUsageIsOneLineAndAHintWithExitCode2) {
       {"validate", "m.onnx", "--checkpoint", "a", "--torchscript", "b"},
       {"validate", "m.onnx", "--attribute", "a=b"},
       {"validate", "m.onnx", "--optimization", "some"},
+      {"validate", "m.onnx", "--runtime", "1.20.1", "--runtime-library", "x"},
+      {"runtime"},
+      {"runtime", "frobnicate"},
+      {"runtime", "add"},
+      {"runtime", "remove"},
+      {"runtime", "add", "1.20.1", "--integrity", "sha512-x"},
+      {"runtime", "add", "1.20.1", "1.22.0", "--package", "x.tgz"},
       {"completion", "tcsh"}};
   for (const std::vector<std::string>& arguments : wrong) {
     const ToolRun run = RunTool(arguments);
@@ -104,6 +112,20 @@ TEST(CliTest, EveryFlagIsCompletedAndInTheManPage) {
       EXPECT_THAT(manual, HasSubstr(InTroff(flag)));
     }
   }
+}
+
+TEST(CliTest, CommandsWithinCommandsAreCompletedAndInTheManPage) {
+  const std::string bash = RunTool({"completion", "bash"}).out;
+  EXPECT_THAT(bash, HasSubstr("\"runtime add\") flags=\"--help --package "));
+  EXPECT_THAT(bash, HasSubstr("compgen -W \"add list remove\""));
+  const std::string zsh = RunTool({"completion", "zsh"}).out;
+  EXPECT_THAT(zsh, HasSubstr("runtime) _onnx_parity_runtime ;;"));
+  EXPECT_THAT(zsh, HasSubstr("'remove:"));
+  EXPECT_THAT(RunTool({"completion", "fish"}).out,
+              HasSubstr("__fish_seen_subcommand_from runtime; and "
+                        "__fish_seen_subcommand_from add' -l package"));
+  EXPECT_THAT(RunTool({"manual"}).out,
+              HasSubstr(".SH \"ONNX\\-PARITY runtime add\""));
 }
 
 TEST(CliTest, ColoursAreOnlyForTerminals) {

@@ -107,10 +107,14 @@ Result<GraphOptimizationLevel> OptimizationLevel(std::string_view name) {
 }
 
 // Joined by semicolons: to the library the comma that its header speaks of is
-// part of a name. Where the list is too long for it, it says so.
-void DisableOptimizers(const std::vector<std::string>& names,
-                       Ort::SessionOptions& options) {
-  if (names.empty()) return;
+// part of a name. Where the list is too long for it, it says so. Before 1.18 it
+// does not know the key, and says nothing.
+Status DisableOptimizers(const std::vector<std::string>& names,
+                         const OrtLibrary& library,
+                         Ort::SessionOptions& options) {
+  if (names.empty()) return {};
+  PARITY_RETURN_IF_ERROR(
+      RequireLevel(library, 18, "way to disable single optimizers"));
   std::string list;
   for (const std::string& name : names) {
     if (!list.empty()) list += ';';
@@ -118,6 +122,7 @@ void DisableOptimizers(const std::vector<std::string>& names,
   }
   options.AddConfigEntry("optimization.disable_specified_optimizers",
                          list.c_str());
+  return {};
 }
 
 // What suits two sides that compute in turn on one machine, once or twice.
@@ -145,7 +150,8 @@ Result<Ort::SessionOptions> SessionOptions(const LoadRequest& request,
   options.SetIntraOpNumThreads(request.threads > 0 ? request.threads
                                                    : CoreCount());
   options.SetInterOpNumThreads(1);
-  DisableOptimizers(request.disabled_optimizers, options);
+  PARITY_RETURN_IF_ERROR(
+      DisableOptimizers(request.disabled_optimizers, library, options));
   if (!request.measured) ShareTheMachine(options);
   if (!request.scratch_folder.empty()) {
     const std::string prefix = std::format(

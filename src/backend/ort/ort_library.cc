@@ -93,11 +93,20 @@ Result<OrtLibrary> LoadOrtLibrary(const std::string& path) {
   // table that it does not have.
   for (std::uint32_t wanted = newest; wanted >= kOldestVersion; --wanted) {
     const OrtApi* const api = base->GetApi(wanted);
-    if (api != nullptr) return OrtLibrary{.api = api, .version = version};
+    if (api != nullptr)
+      return OrtLibrary{.api = api, .version = version, .level = wanted};
   }
   return Fail(ErrorCode::kUnsupported,
               std::format("ONNX Runtime {} is too old: 1.{} or newer is needed",
                           version, kOldestVersion));
+}
+
+Status RequireLevel(const OrtLibrary& library, std::uint32_t level,
+                    std::string_view feature) {
+  if (library.level >= level) return {};
+  return Fail(ErrorCode::kUnsupported,
+              std::format("ONNX Runtime {} has no {}, 1.{} or newer is needed",
+                          library.version, feature, level));
 }
 
 }  // namespace parity

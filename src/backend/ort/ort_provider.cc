@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <format>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "backend/ort/ort_library.h"
+#include "base/status_macros.h"
 #include "parity/error.h"
 
 namespace parity {
@@ -67,6 +69,7 @@ void AppendGeneric(Ort::SessionOptions& options, std::string_view provider) {
 struct OwnFunction {
   std::string_view provider;
   void (*append)(Ort::SessionOptions&);
+  std::uint32_t level = 16;  // the release it came with, at the latest
 };
 
 constexpr std::array kOwnFunctions = {
@@ -76,7 +79,8 @@ constexpr std::array kOwnFunctions = {
     OwnFunction{"VitisAIExecutionProvider",
                 [](Ort::SessionOptions& options) {
                   options.AppendExecutionProvider_VitisAI();
-                }},
+                },
+                18},
 };
 
 }  // namespace
@@ -94,6 +98,8 @@ Status AppendProvider(Ort::SessionOptions& options, std::string_view provider,
   const auto own =
       std::ranges::find(kOwnFunctions, provider, &OwnFunction::provider);
   if (own != kOwnFunctions.end()) {
+    PARITY_RETURN_IF_ERROR(RequireLevel(
+        library, own->level, std::format("way to start {}", provider)));
     own->append(options);
   } else {
     AppendGeneric(options, provider);
