@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <format>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -257,6 +258,9 @@ Status ContentCache::Put(
     return {};
   }
   const fs::path path = PathOf(key);
+  // A process has one unfinished file for each name.
+  static std::mutex writing;
+  const std::lock_guard lock(writing);
   const auto write = [&]() -> Status {
     PARITY_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
     PARITY_RETURN_IF_ERROR(file.Write(MakeHead(size, DigestOf(key, pieces))));

@@ -50,9 +50,7 @@ class ContentCache {
   // Keeps the pieces, one after the other, instead of what is there under the
   // key; then removes entries, those not used for longest first, until all take
   // no more than `max_bytes`. What alone takes more is not kept, and a note
-  // says so. Two threads of one process must not put the same key at once:
-  // whoever computes an entry holds its lock. Errors: kIo with the system's
-  // reason alone.
+  // says so. Errors: kIo with the system's reason alone.
   [[nodiscard]] Status Put(
       std::string_view key,
       const std::vector<std::span<const std::byte>>& pieces);

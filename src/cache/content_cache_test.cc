@@ -344,6 +344,25 @@ TEST_F(ContentCacheTest, ManyProcessesNeverSeeWrongBytes) {
   EXPECT_LE(total, 30'000);
 }
 
+TEST_F(ContentCacheTest, ThreadsMayPutTheSameEntryAtOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([this, i] {
+      ContentCache cache = Open();
+      const std::string own(1000 * static_cast<std::size_t>(i + 1), 'x');
+      for (int k = 0; k < 50; ++k) {
+        Put(cache, 1, own);
+        const auto got = Get(cache, 1);
+        ASSERT_TRUE(got.has_value());
+        EXPECT_EQ(got->size() % 1000, 0U);
+      }
+      EXPECT_THAT(cache.TakeNotes(), IsEmpty());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(Names(), ElementsAre(Key(1) + ".entry"));
+}
+
 TEST_F(ContentCacheTest, OneOfManyProcessesComputes) {
   {
     const ContentCache made = Open();
