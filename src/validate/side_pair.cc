@@ -133,7 +133,12 @@ LaboratoryOptions SidePair::MakeLaboratory() const {
                    options_.limits, options_.interrupted));
     return worker;
   };
-  laboratory.reference = reference_request_;
+  if (reference_request_) {
+    laboratory.reference = [this]() -> Result<LoadRequest> {
+      return *reference_request_;
+    };
+    laboratory.reference_kind = reference_request_->kind;
+  }
   laboratory.candidate = RuntimeRequest(options_.model, options_.runtime);
   laboratory.progress = progress_;
   return laboratory;
