@@ -167,8 +167,9 @@ std::string FormatCase(const CaseResult& result, Colors colors) {
 }
 
 std::string Side(std::string_view label, const SideDescription& side) {
-  return std::format("{}  {}: {}{}\n", label, side.version, side.model,
-                     side.kernels.empty() ? "" : "; " + side.kernels);
+  return std::format("{}  {}: {}{}{}\n", label, side.version, side.model,
+                     side.kernels.empty() ? "" : "; " + side.kernels,
+                     side.cached ? "; from the cache" : "");
 }
 
 std::string FormatFinding(const Finding& finding, Colors colors) {

@@ -171,6 +171,7 @@ Json ToJson(const SideDescription& side) {
   return {{"version", side.version},
           {"model", side.model},
           {"kernels", side.kernels},
+          {"cached", side.cached},
           {"load_ms", Number(side.load_ms)},
           {"peak_rss_bytes", side.peak_rss_bytes}};
 }
