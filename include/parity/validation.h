@@ -154,6 +154,9 @@ struct SideDescription {
   std::string kernels;  // what computes
   double load_ms = 0;
   std::int64_t peak_rss_bytes = 0;
+  // All its results were found in ReferenceOptions::cache and nothing was
+  // loaded; times and memory are those of when they were computed.
+  bool cached = false;
   // Execution provider → nodes it ran, where they were counted.
   std::map<std::string, std::int64_t> provider_nodes = {};
 };

@@ -20,12 +20,19 @@ struct ChosenRuntime {
 CLI::Option* AddRuntimeChoice(CLI::App& command,
                               std::vector<std::string>& names);
 
-// Finds the libraries among those that `runtime add` put into `cache_folder`;
-// "system" is the one that is used without the flag. Errors: those of
-// RuntimeStore::Find.
+// The library of a version that `runtime add` put into `cache`, or else into
+// the usual cache folder. Errors: those of RuntimeStore::Find.
+[[nodiscard]] Result<std::filesystem::path> FindRuntimeLibrary(
+    const std::string& version, const std::filesystem::path& cache);
+
+// The libraries of several; "system" is the one that is used without the flag.
+// Errors: those of RuntimeStore::Find.
 [[nodiscard]] Result<std::vector<ChosenRuntime>> FindRuntimes(
-    const std::vector<std::string>& names,
-    const std::filesystem::path& cache_folder);
+    const std::vector<std::string>& names, const std::filesystem::path& cache);
+
+// "system", and every version that is in one of the two folders, newest first.
+[[nodiscard]] Result<std::vector<std::string>> AllRuntimes(
+    const std::filesystem::path& cache);
 
 }  // namespace parity
 

@@ -14,6 +14,7 @@
 #include "base/cache_folder.h"
 #include "base/status_macros.h"
 #include "cli/reference_flags.h"
+#include "cli/runtime_choice.h"
 #include "cli/validation_flags.h"
 #include "parity/error.h"
 #include "parity/sweep.h"
@@ -115,12 +116,6 @@ void AddSweepFlags(CLI::App& command, SweepFlags& flags) {
       .add_flag("--restart", flags.restart,
                 "Forget the rows that the journal has, and measure them again")
       ->group(group);
-  command
-      .add_option("--cache", flags.cache,
-                  "Folder for results of references (default "
-                  "~/.cache/onnx-parity)")
-      ->group(group)
-      ->type_name("DIR");
   AddReferenceFlags(command, flags.validation);
   AddCaseFlags(command, flags.validation);
   AddVerdictFlags(command, flags.validation);
@@ -156,10 +151,16 @@ Result<SweepOptions> ToSweepOptions(const SweepFlags& flags) {
   PARITY_ASSIGN_OR_RETURN(options.shard, ParseShard(flags.shard));
   options.journal = flags.journal;
   options.restart = flags.restart;
-  options.cache = flags.cache;
+  options.cache = options.validation.reference.cache;
   if (options.cache.empty()) {
     PARITY_ASSIGN_OR_RETURN(options.cache, DefaultCacheFolder());
   }
+  if (options.axes.runtime == std::vector<std::string>{"all"}) {
+    PARITY_ASSIGN_OR_RETURN(options.axes.runtime, AllRuntimes(options.cache));
+  }
+  options.find_runtime = [cache = options.cache](std::string_view version) {
+    return FindRuntimeLibrary(std::string(version), cache);
+  };
   return options;
 }
 

@@ -20,7 +20,6 @@ struct SweepFlags {
   int repeats = 5;
   std::string shard;  // "2/5"
   std::filesystem::path journal;
-  std::filesystem::path cache;
   bool restart = false;  // forget what the journal has
 };
 

@@ -96,7 +96,7 @@ Status ParseCases(const ValidationFlags& flags, CaseOptions& cases) {
 }
 
 // "750MB", "2GB", "2GiB", plain bytes.
-Result<std::int64_t> ParseBytes(std::string_view text) {
+Result<std::int64_t> ParseBytes(std::string_view flag, std::string_view text) {
   constexpr std::pair<std::string_view, double> kUnits[] = {
       {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
       {"KB", 1e3},     {"MB", 1e6},        {"GB", 1e9},
@@ -110,12 +110,11 @@ Result<std::int64_t> ParseBytes(std::string_view text) {
     unit = factor;
     break;
   }
-  const Result<double> number = ParseNumber<double>("--memory-limit", digits);
+  const Result<double> number = ParseNumber<double>(flag, digits);
   if (!number || !(*number > 0) || *number * unit > 1e18) {
     return Fail(
         ErrorCode::kInvalidArgument,
-        std::format("--memory-limit: '{}' is not a size; write 750MB or 2GiB",
-                    text));
+        std::format("{}: '{}' is not a size; write 750MB or 2GiB", flag, text));
   }
   return static_cast<std::int64_t>(*number * unit);
 }
@@ -310,6 +309,19 @@ void AddLimitFlags(CLI::App& command, ValidationFlags& flags) {
       ->check(CLI::IsMember({"auto", "onednn", "native"}))
       ->type_name("KIND");
   command
+      .add_option("--cache", options.reference.cache,
+                  "Keep the reference's results in this folder and find them "
+                  "again: PyTorch runs once for the same weights and inputs")
+      ->group(runtime)
+      ->type_name("FOLDER");
+  command
+      .add_option("--cache-size", flags.cache_size,
+                  "What the folder of --cache may hold; beyond it, results "
+                  "that were not used for longest go")
+      ->group(runtime)
+      ->capture_default_str()
+      ->type_name("SIZE");
+  command
       .add_option("--timeout", flags.timeout_seconds,
                   "Seconds a worker may take for one answer")
       ->group(runtime)
@@ -341,8 +353,10 @@ Result<ValidationOptions> ToOptions(const ValidationFlags& flags) {
       std::min(flags.timeout_seconds, kLongest) * 1000));
   if (!flags.memory_limit.empty()) {
     PARITY_ASSIGN_OR_RETURN(options.limits.memory_bytes,
-                            ParseBytes(flags.memory_limit));
+                            ParseBytes("--memory-limit", flags.memory_limit));
   }
+  PARITY_ASSIGN_OR_RETURN(options.reference.cache_bytes,
+                          ParseBytes("--cache-size", flags.cache_size));
   options.criterion =
       flags.criterion == "noise" ? Criterion::kNoise : Criterion::kMaxDiff;
   options.explain = flags.explain == "always"  ? Explain::kAlways

@@ -27,6 +27,7 @@ struct ValidationFlags {
   std::string explain = "auto";
   double timeout_seconds = 600;
   std::string memory_limit;  // "2GB", "750MB", bytes
+  std::string cache_size = "10GB";
   std::filesystem::path json;
 };
 

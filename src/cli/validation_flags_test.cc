@@ -76,6 +76,16 @@ TEST(ValidationFlagsTest, MemoryLimitsHaveUnits) {
   }
 }
 
+TEST(ValidationFlagsTest, ACacheHasASizeOfItsOwn) {
+  ValidationFlags flags;
+  EXPECT_EQ(ToOptions(flags)->reference.cache_bytes, 10'000'000'000);
+  flags.cache_size = "1GB";
+  EXPECT_EQ(ToOptions(flags)->reference.cache_bytes, 1'000'000'000);
+  EXPECT_EQ(ToOptions(flags)->limits.memory_bytes, 0);
+  flags.cache_size = "much";
+  EXPECT_THAT(ErrorOf(flags), HasSubstr("--cache-size: 'much'"));
+}
+
 TEST(ValidationFlagsTest, AnEndlessTimeoutStaysWithinItsType) {
   ValidationFlags flags;
   flags.timeout_seconds = 1e300;

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/cache_folder.h"
 #include "base/file_mapping.h"
 #include "base/status_macros.h"
 #include "cli/exit_code.h"
@@ -122,13 +121,7 @@ Result<std::vector<ChosenRuntime>> Runtimes(const ValidationFlags& flags) {
                 "--repro: one folder cannot hold the culprits of several "
                 "runtimes; name one --runtime");
   }
-  std::filesystem::path cache;
-  if (!std::ranges::all_of(flags.runtimes, [](const std::string& name) {
-        return name == "system";
-      })) {
-    PARITY_ASSIGN_OR_RETURN(cache, DefaultCacheFolder());
-  }
-  return FindRuntimes(flags.runtimes, cache);
+  return FindRuntimes(flags.runtimes, flags.options.reference.cache);
 }
 
 }  // namespace

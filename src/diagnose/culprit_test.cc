@@ -160,7 +160,7 @@ class CulpritTest : public ::testing::Test {
              return std::make_unique<FakeSide>(DType::kFloat64, nullptr);
            return std::make_unique<FakeSide>(DType::kFloat32, fault);
          },
-         .reference = std::nullopt,
+         .reference = nullptr,
          .candidate = {.path = folder_ / "original.onnx"},
          .progress = nullptr});
     Subject subject;

@@ -73,12 +73,17 @@ LoadRequest Laboratory::GraphRequest(const std::string& precision) const {
   return load;
 }
 
-Result<RunResult> Laboratory::Reference64(const RunRequest& request) {
-  if (!options_.reference) {
-    return Fail(ErrorCode::kUnsupported,
-                "a recording cannot be computed in float64");
+const Result<LoadRequest>& Laboratory::ReferenceLoad() {
+  if (!reference_load_) {
+    reference_load_ = has_reference() ? options_.reference()
+                                      : Fail(ErrorCode::kUnsupported,
+                                             "a recording cannot be run");
   }
-  LoadRequest load = *options_.reference;
+  return *reference_load_;
+}
+
+Result<RunResult> Laboratory::Reference64(const RunRequest& request) {
+  PARITY_ASSIGN_OR_RETURN(LoadRequest load, ReferenceLoad());
   load.precision = "float64";
   return Ask("reference64", SideKind::kTorch, load, request,
              "explaining: the reference in float64");
@@ -95,9 +100,8 @@ Result<RunResult> Laboratory::GraphNative(const RunRequest& request) {
 }
 
 Result<RunResult> Laboratory::Reference(const RunRequest& request) {
-  if (!options_.reference)
-    return Fail(ErrorCode::kUnsupported, "a recording cannot be run");
-  return Ask("reference", SideKind::kTorch, *options_.reference, request,
+  PARITY_ASSIGN_OR_RETURN(const LoadRequest load, ReferenceLoad());
+  return Ask("reference", SideKind::kTorch, load, request,
              "explaining: the reference once more");
 }
 

@@ -22,8 +22,10 @@ enum class SideKind : std::uint8_t { kTorch, kRuntime };
 struct LaboratoryOptions {
   // Makes a side that nothing is loaded in.
   std::function<Result<std::unique_ptr<Backend>>(SideKind)> make;
-  // What the validation's reference was loaded with; nothing for a recording.
-  std::optional<LoadRequest> reference;
+  // What the validation's reference is loaded with: asked for when first
+  // needed, and once, since it carries the weights. Empty for a recording.
+  std::function<Result<LoadRequest>()> reference;
+  ModelKind reference_kind = ModelKind::kTorchScript;
   LoadRequest candidate;
   std::function<void(std::string_view)> progress;  // may be empty
 };
@@ -39,8 +41,10 @@ class Laboratory {
 
   [[nodiscard]] const LaboratoryOptions& options() const { return options_; }
   [[nodiscard]] bool has_reference() const {
-    return options_.reference.has_value();
+    return static_cast<bool>(options_.reference);
   }
+  // Errors: those of reading the weights; kUnsupported for a recording.
+  [[nodiscard]] const Result<LoadRequest>& ReferenceLoad();
 
   // The oracle. Each answers with what it could compute.
   [[nodiscard]] Result<RunResult> Reference64(const RunRequest& request);
@@ -89,6 +93,7 @@ class Laboratory {
   [[nodiscard]] LoadRequest GraphRequest(const std::string& precision) const;
 
   LaboratoryOptions options_;
+  std::optional<Result<LoadRequest>> reference_load_;
   std::map<std::string, Side> sides_;
   std::uint64_t uses_ = 0;
   // For variants: the runtime can load another model in the same process, and

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <utility>
 
 #include "backend/backend.h"
 #include "diagnose/testing/fake_sides.h"
@@ -107,6 +108,32 @@ TEST_F(LaboratoryTest, ARunThatFailedMayBeTriedWithOtherInputs) {
   EXPECT_FALSE(lab.Graph64(traced).has_value());
   EXPECT_TRUE(lab.Graph64(request_).has_value());
   EXPECT_EQ(sides_.loads.size(), 1U);
+}
+
+TEST_F(LaboratoryTest, TheReferencesWeightsAreAskedForOnceAndWhenNeeded) {
+  Laboratory lab(sides_.Options());
+  EXPECT_TRUE(lab.has_reference());
+  ASSERT_TRUE(lab.Graph64(request_).has_value());
+  ASSERT_TRUE(lab.Candidate(request_).has_value());
+  EXPECT_EQ(sides_.reference_asked, 0);
+  ASSERT_TRUE(lab.Reference64(request_).has_value());
+  ASSERT_TRUE(lab.Reference(request_).has_value());
+  EXPECT_EQ(sides_.reference_asked, 1);
+}
+
+TEST_F(LaboratoryTest, WeightsThatCannotBeReadAreAnErrorOfEveryQuestion) {
+  LaboratoryOptions options = sides_.Options();
+  int asked = 0;
+  options.reference = [&]() -> Result<LoadRequest> {
+    ++asked;
+    return Fail(ErrorCode::kNotFound, "the checkpoint is gone");
+  };
+  Laboratory lab(std::move(options));
+  EXPECT_EQ(lab.Reference(request_).error().message, "the checkpoint is gone");
+  EXPECT_EQ(lab.Reference64(request_).error().message,
+            "the checkpoint is gone");
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(sides_.made.empty());
 }
 
 TEST_F(LaboratoryTest, RecordingsCannotBeAsked) {

@@ -29,14 +29,15 @@ RunRequest Plain(const Investigation& investigation) {
 // evaluation mode gives the candidate's outputs.
 std::optional<Finding> ExamineTrainingMode(const Investigation& investigation) {
   Laboratory& lab = investigation.lab();
-  const LoadRequest& reference = *lab.options().reference;
-  if (reference.kind != ModelKind::kTorchScript) return std::nullopt;
-  if (const auto found = reference.attributes.find("training");
-      found != reference.attributes.end() && found->second == "false")
+  if (lab.options().reference_kind != ModelKind::kTorchScript)
     return std::nullopt;
+  const Result<LoadRequest>& reference = lab.ReferenceLoad();
+  if (!reference) return std::nullopt;
+  LoadRequest load = *reference;
+  std::string& training = load.attributes["training"];
+  if (training == "false") return std::nullopt;
+  training = "false";
   lab.Progress("explaining: the reference in evaluation mode");
-  LoadRequest load = reference;
-  load.attributes["training"] = "false";
   const auto run = lab.ReferenceVariant(load, Plain(investigation));
   if (!run) return std::nullopt;
   const Agreement agreement =
@@ -103,12 +104,13 @@ std::optional<Finding> ExamineKernels(const Investigation& investigation) {
       investigation.Compare(again->outputs, investigation.subject().actual)
           .agrees)
     return std::nullopt;
-  const LoadRequest& reference = *lab.options().reference;
+  const Result<LoadRequest>& reference = lab.ReferenceLoad();
+  if (!reference) return std::nullopt;
   for (const std::string_view kernels : {"native", "onednn"}) {
-    if (reference.reference_kernels == kernels) continue;
+    if (reference->reference_kernels == kernels) continue;
     lab.Progress(
         std::format("explaining: the reference with {} kernels", kernels));
-    LoadRequest load = reference;
+    LoadRequest load = *reference;
     load.reference_kernels = kernels;
     const auto run = lab.ReferenceVariant(load, Plain(investigation));
     if (!run) continue;
@@ -119,7 +121,7 @@ std::optional<Finding> ExamineKernels(const Investigation& investigation) {
         Cause::kReference, Confidence::kCertain,
         std::format("the reference's {} convolution kernels are wrong here: "
                     "with {} kernels it gives the candidate's outputs",
-                    reference.reference_kernels, kernels));
+                    reference->reference_kernels, kernels));
     finding.evidence.push_back(
         {.name = std::format("max difference with {} kernels", kernels),
          .value = Text(agreement.max_error)});

@@ -165,11 +165,12 @@ std::string FormatCase(const CaseResult& result, Colors colors) {
 }
 
 std::string Side(std::string_view label, const SideDescription& side) {
-  std::string nodes;
+  std::string more;
+  if (side.cached) more += "; from the cache";
   for (const auto& [provider, count] : side.provider_nodes)
-    nodes += std::format("; {} nodes by {}", count, provider);
+    more += std::format("; {} nodes by {}", count, provider);
   return std::format("{}  {}: {}{}{}\n", label, side.version, side.model,
-                     side.kernels.empty() ? "" : "; " + side.kernels, nodes);
+                     side.kernels.empty() ? "" : "; " + side.kernels, more);
 }
 
 std::string FormatFinding(const Finding& finding, Colors colors) {

@@ -46,6 +46,15 @@ TEST(ConsoleReportTest, AFailureNamesOutputDifferenceLimitAndCase) {
                               "0.005) (case standard).\n"));
 }
 
+TEST(ConsoleReportTest, AReferenceFromTheCacheIsSaidToBe) {
+  ValidationResult result = SampleResult();
+  EXPECT_THAT(FormatConsoleReport(result, Colors::kNever),
+              Not(HasSubstr("from the cache")));
+  result.reference.cached = true;
+  EXPECT_THAT(FormatConsoleReport(result, Colors::kNever),
+              HasSubstr("; from the cache\ncandidate"));
+}
+
 TEST(ConsoleReportTest, NaNOnOneSideIsSaidWithItsPlace) {
   ValidationResult result = SampleResult();
   Comparison& comparison = *result.cases[0].outputs[0].comparison;

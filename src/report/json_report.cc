@@ -168,6 +168,7 @@ Json ToJson(const SideDescription& side) {
   Json object = {{"version", side.version},
                  {"model", side.model},
                  {"kernels", side.kernels},
+                 {"cached", side.cached},
                  {"load_ms", Number(side.load_ms)},
                  {"peak_rss_bytes", side.peak_rss_bytes}};
   if (!side.provider_nodes.empty())

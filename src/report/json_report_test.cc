@@ -25,6 +25,7 @@ TEST(JsonReportTest, HoldsEverythingTheTerminalShows) {
   EXPECT_EQ(json["command_line"][1], "validate");
   EXPECT_EQ(json["model"]["sha256"], "00ff");
   EXPECT_EQ(json["reference"]["version"], "libtorch 2.6.0");
+  EXPECT_EQ(json["reference"]["cached"], false);
   EXPECT_EQ(json["weights_sha256"], nullptr);
   const Json& output = json["cases"][0]["outputs"][1];
   EXPECT_EQ(output["name"], "fgr");
@@ -45,6 +46,14 @@ Finding SampleFinding() {
           .module = "layer1.conv",
           .evidence = {{.name = "max error", .value = "1e-7"}},
           .fails = true};
+}
+
+TEST(JsonReportTest, AReferenceFromTheCacheIsSaidToBe) {
+  ValidationResult result = SampleResult();
+  result.reference.cached = true;
+  const Json json = Json::parse(FormatJsonReport(result, {}, {}));
+  EXPECT_EQ(json["reference"]["cached"], true);
+  EXPECT_EQ(json["candidate"]["cached"], false);
 }
 
 TEST(JsonReportTest, TheFirstFindingIsTheCause) {

@@ -149,7 +149,7 @@ class Sweeper {
       if (!IsIn(options_.shard, row.index) || finished.contains(row.index))
         continue;
       const std::string label = LabelOf(row, varying);
-      row.options.reference.cache = options_.cache / "references";
+      row.options.reference.cache = options_.cache;
       PARITY_ASSIGN_OR_RETURN(
           SweepRow done, RunRow(row, exporter, [&](std::string_view what) {
             Report(label.empty() ? std::string(what)

@@ -124,12 +124,11 @@ void Explainer::Add(CaseOutcome& outcome, const RunRequest& request) {
 
 void Explainer::Keep(CaseOutcome& outcome, const RunRequest& request,
                      bool differs) {
-  const bool batched =
-      !request.inputs.empty() &&
-      !request.inputs.front().tensor.shape().empty() &&
-      request.inputs.front().tensor.shape().front() > 1 &&
-      lab_.has_reference() &&
-      lab_.options().reference->kind == ModelKind::kTorchScript;
+  const bool batched = !request.inputs.empty() &&
+                       !request.inputs.front().tensor.shape().empty() &&
+                       request.inputs.front().tensor.shape().front() > 1 &&
+                       lab_.has_reference() &&
+                       lab_.options().reference_kind == ModelKind::kTorchScript;
   if (!differs && !batched) return;
   const std::int64_t bytes = BytesOf(request.inputs) +
                              BytesOf(outcome.expected) +

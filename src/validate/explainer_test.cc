@@ -241,6 +241,13 @@ TEST_F(ExplainerTest, NothingIsAskedWhenNobodyWantsToKnow) {
   EXPECT_TRUE(sides_.made.empty());
 }
 
+TEST_F(ExplainerTest, TheReferencesWeightsAreReadOnlyForAnExplanation) {
+  EXPECT_EQ(Run({{}}, X({2, 20})).verdict(), Verdict::kPassed);
+  EXPECT_EQ(sides_.reference_asked, 0);
+  EXPECT_EQ(Run({Shift("y", 1)}).verdict(), Verdict::kFailed);
+  EXPECT_EQ(sides_.reference_asked, 1);
+}
+
 TEST_F(ExplainerTest, EveryCaseGetsItsBudgetWhenAllAreAskedFor) {
   options_.explain = Explain::kAlways;
   const ValidationResult result = Run({{}, Shift("y", 2e-7)});

@@ -1,10 +1,8 @@
 #include "validate/reference_source.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <format>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -69,21 +67,6 @@ std::string Describe(const MattingConfig& config, std::string_view source) {
                 : std::string(source));
 }
 
-// Flags that contradict what the ONNX file says of itself.
-std::vector<std::string> ContradictionNotes(const MattingConfig& config,
-                                            const Contract& contract) {
-  std::vector<std::string> notes;
-  for (const auto& [key, text] : ToAttributes(config)) {
-    const std::string exported = MetadataValue(contract, key);
-    if (exported.empty() || exported == text) continue;
-    notes.push_back(
-        std::format("the reference has {} {}; the ONNX file says that it was "
-                    "exported with {}",
-                    key, text, exported));
-  }
-  return notes;
-}
-
 }  // namespace
 
 Result<ReferencePlan> PlanReference(const ReferenceOptions& options,
@@ -118,20 +101,39 @@ Result<ReferencePlan> PlanReference(const ReferenceOptions& options,
   return plan;
 }
 
-Result<ReferenceSource> PrepareReference(const ReferencePlan& plan,
-                                         const ValidationOptions& options,
-                                         const Contract& contract) {
-  ReferenceSource source;
-  source.request.threads = options.runtime.threads;
-  source.request.reference_kernels = options.reference.kernels;
+std::string DescribeReference(const ReferencePlan& plan,
+                              const ReferenceOptions& options) {
+  if (plan.kind == ReferenceKind::kTorchScript)
+    return options.torchscript.filename().string();
+  return Describe(*plan.network, options.checkpoint.empty()
+                                     ? std::format("{}{}", kSyntheticPrefix,
+                                                   plan.synthetic_seed)
+                                     : options.checkpoint.filename().string());
+}
+
+LoadRequest RequestWithoutWeights(const ReferencePlan& plan,
+                                  const ValidationOptions& options) {
+  LoadRequest request;
+  request.threads = options.runtime.threads;
+  request.reference_kernels = options.reference.kernels;
   if (plan.kind == ReferenceKind::kTorchScript) {
-    source.request.kind = ModelKind::kTorchScript;
-    source.request.path = options.reference.torchscript.string();
-    source.request.attributes = options.reference.attributes;
-    source.request.output_names = options.reference.output_names;
-    source.description = options.reference.torchscript.filename().string();
-    return source;
+    request.kind = ModelKind::kTorchScript;
+    request.path = options.reference.torchscript.string();
+    request.attributes = options.reference.attributes;
+    request.output_names = options.reference.output_names;
+    return request;
   }
+  request.kind = ModelKind::kNetwork;
+  request.attributes = ToAttributes(*plan.network);
+  request.precision = "float32";
+  return request;
+}
+
+Result<ReferenceSource> PrepareReference(const ReferencePlan& plan,
+                                         const ValidationOptions& options) {
+  ReferenceSource source;
+  source.request = RequestWithoutWeights(plan, options);
+  if (plan.kind == ReferenceKind::kTorchScript) return source;
   PARITY_ASSIGN_OR_RETURN(
       NetworkWeights weights,
       LoadNetworkWeights(
@@ -141,21 +143,31 @@ Result<ReferenceSource> PrepareReference(const ReferencePlan& plan,
            .allow_missing_keys = options.reference.allow_missing_keys}));
   source.weights_sha256 = WeightsDigest(weights.tensors);
   source.notes = std::move(weights.notes);
-  std::ranges::move(ContradictionNotes(*plan.network, contract),
-                    std::back_inserter(source.notes));
+  source.request.weights = std::move(weights.tensors);
+  return source;
+}
+
+std::vector<std::string> ContradictionNotes(const ReferencePlan& plan,
+                                            const Contract& contract,
+                                            const std::string& weights_sha256) {
+  std::vector<std::string> notes;
+  if (!plan.network) return notes;
+  for (const auto& [key, text] : ToAttributes(*plan.network)) {
+    const std::string exported = MetadataValue(contract, key);
+    if (exported.empty() || exported == text) continue;
+    notes.push_back(
+        std::format("the reference has {} {}; the ONNX file says that it was "
+                    "exported with {}",
+                    key, text, exported));
+  }
   const std::string exported = MetadataValue(contract, "weights_sha256");
-  if (!exported.empty() && exported != source.weights_sha256) {
-    source.notes.push_back(
+  if (!exported.empty() && exported != weights_sha256) {
+    notes.push_back(
         std::format("the ONNX file says that it was exported from other "
                     "weights than these ({})",
                     MetadataValue(contract, "weights")));
   }
-  source.description = Describe(*plan.network, weights.source);
-  source.request.kind = ModelKind::kNetwork;
-  source.request.attributes = ToAttributes(*plan.network);
-  source.request.precision = "float32";
-  source.request.weights = std::move(weights.tensors);
-  return source;
+  return notes;
 }
 
 }  // namespace parity

@@ -35,20 +35,31 @@ struct ReferencePlan {
 [[nodiscard]] Result<ReferencePlan> PlanReference(
     const ReferenceOptions& options, const Contract& contract);
 
-// What a worker is asked to load.
+// The functions below are for kNetwork and kTorchScript.
+
+// "BackgroundMattingV2 mattingrefine mobilenetv2, sampling, SYNTHETIC weights
+// (seed 0)", "model.pt".
+[[nodiscard]] std::string DescribeReference(const ReferencePlan& plan,
+                                            const ReferenceOptions& options);
+
+// What a worker is asked to load, but for the weights.
+[[nodiscard]] LoadRequest RequestWithoutWeights(
+    const ReferencePlan& plan, const ValidationOptions& options);
+
 struct ReferenceSource {
   LoadRequest request;
-  std::string description;  // "MattingRefine mobilenetv2, sampling, synthetic
-                            // weights (seed 0)"
-  std::string weights_sha256;  // of the built-in network
-  std::vector<std::string> notes;
+  std::string weights_sha256;      // of the built-in network
+  std::vector<std::string> notes;  // of reading the weights
 };
 
-// For kNetwork and kTorchScript: reads or generates the weights. Errors: those
-// of reading the checkpoint.
+// Reads or generates the weights. Errors: those of reading the checkpoint.
 [[nodiscard]] Result<ReferenceSource> PrepareReference(
-    const ReferencePlan& plan, const ValidationOptions& options,
-    const Contract& contract);
+    const ReferencePlan& plan, const ValidationOptions& options);
+
+// Where the ONNX file says otherwise of what it was exported from.
+[[nodiscard]] std::vector<std::string> ContradictionNotes(
+    const ReferencePlan& plan, const Contract& contract,
+    const std::string& weights_sha256);
 
 }  // namespace parity
 

@@ -62,14 +62,17 @@ TEST(ReferenceSourceTest, OtherWeightsThanTheExportsAreNoted) {
   Contract contract = SyntheticExport();
   ValidationOptions options;
   const auto plan = PlanReference({}, contract);
-  const auto source = PrepareReference(*plan, options, contract);
+  const auto source = PrepareReference(*plan, options);
   ASSERT_TRUE(source.has_value());
   EXPECT_THAT(source->notes, IsEmpty());
-  EXPECT_THAT(source->description, HasSubstr("SYNTHETIC weights (seed 5)"));
-  contract.metadata["weights_sha256"] = source->weights_sha256;
-  EXPECT_THAT(PrepareReference(*plan, options, contract)->notes, IsEmpty());
+  EXPECT_THAT(DescribeReference(*plan, options.reference),
+              HasSubstr("SYNTHETIC weights (seed 5)"));
+  const std::string digest = source->weights_sha256;
+  EXPECT_THAT(ContradictionNotes(*plan, contract, digest), IsEmpty());
+  contract.metadata["weights_sha256"] = digest;
+  EXPECT_THAT(ContradictionNotes(*plan, contract, digest), IsEmpty());
   contract.metadata["weights_sha256"] = "0000";
-  EXPECT_THAT(PrepareReference(*plan, options, contract)->notes,
+  EXPECT_THAT(ContradictionNotes(*plan, contract, digest),
               ElementsAre("the ONNX file says that it was exported from other "
                           "weights than these (synthetic seed 5)"));
 }
@@ -79,7 +82,7 @@ TEST(ReferenceSourceTest, FlagsThatContradictTheFileAreNoted) {
   ValidationOptions options;
   options.reference.network_config["refine_mode"] = "full";
   const auto plan = PlanReference(options.reference, contract);
-  EXPECT_THAT(PrepareReference(*plan, options, contract)->notes,
+  EXPECT_THAT(ContradictionNotes(*plan, contract, ""),
               ElementsAre("the reference has refine_mode full; the ONNX file "
                           "says that it was exported with thresholding"));
 }
@@ -98,12 +101,13 @@ TEST(ReferenceSourceTest, ATorchScriptIsLoadedByPathWithItsAttributes) {
   options.reference.attributes["refine_mode"] = "full";
   options.runtime.threads = 2;
   const auto plan = PlanReference(options.reference, {});
-  const auto source = PrepareReference(*plan, options, {});
+  const auto source = PrepareReference(*plan, options);
   ASSERT_TRUE(source.has_value());
   EXPECT_EQ(source->request.kind, ModelKind::kTorchScript);
   EXPECT_EQ(source->request.path, "models/m.pt");
   EXPECT_EQ(source->request.attributes.at("refine_mode"), "full");
   EXPECT_EQ(source->request.threads, 2);
+  EXPECT_EQ(DescribeReference(*plan, options.reference), "m.pt");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "validate/side_pair.h"
 
+#include <algorithm>
 #include <format>
 #include <functional>
 #include <future>
@@ -15,6 +16,7 @@
 #include "diagnose/laboratory.h"
 #include "parity/error.h"
 #include "parity/validation.h"
+#include "validate/cached_reference.h"
 #include "validate/recorded_backend.h"
 #include "validate/reference_source.h"
 #include "validate/runtime_worker.h"
@@ -23,11 +25,21 @@
 namespace parity {
 
 Status SidePair::Start() {
+  if (plan_.kind != ReferenceKind::kRecorded &&
+      !options_.reference.cache.empty()) {
+    // First of all: a folder that cannot be used costs no time.
+    PARITY_ASSIGN_OR_RETURN(
+        std::unique_ptr<CachedReference> cached,
+        OpenCachedReference(plan_, options_, [this] { return Prepare(); }));
+    cached_reference_ = cached.get();
+    reference_ = std::move(cached);
+  }
   PARITY_ASSIGN_OR_RETURN(std::unique_ptr<WorkerClient> candidate,
                           MakeWorker("candidate", kRuntimeWorker,
                                      options_.limits, options_.interrupted));
   PARITY_RETURN_IF_ERROR(candidate->Start());
   candidate_ = std::move(candidate);
+  if (reference_ != nullptr) return {};
   if (plan_.kind == ReferenceKind::kRecorded) {
     reference_ = std::make_unique<RecordedBackend>(recordings_);
     return {};
@@ -120,21 +132,34 @@ Status SidePair::LoadReference() {
                               .peak_rss_bytes = 0};
     return {};
   }
-  PARITY_ASSIGN_OR_RETURN(ReferenceSource source,
-                          PrepareReference(plan_, options_, contract_));
-  PARITY_ASSIGN_OR_RETURN(const LoadResult loaded,
-                          reference_->Load(source.request));
-  reference_description_ = {.version = loaded.version,
-                            .model = source.description,
-                            .kernels = loaded.kernels,
-                            .load_ms = loaded.load_ms,
-                            .peak_rss_bytes = 0};
-  weights_sha256_ = source.weights_sha256;
-  reference_notes_ = std::move(source.notes);
-  reference_notes_.insert(reference_notes_.end(), loaded.notes.begin(),
-                          loaded.notes.end());
-  reference_request_ = std::move(source.request);
+  LoadResult loaded;
+  if (cached_reference_ != nullptr) {
+    PARITY_ASSIGN_OR_RETURN(loaded, cached_reference_->Load({}));
+    weights_sha256_ = cached_reference_->weights_sha256();
+    reference_notes_ = cached_reference_->weights_notes();
+  } else {
+    PARITY_ASSIGN_OR_RETURN(ReferenceSource source, Prepare());
+    PARITY_ASSIGN_OR_RETURN(loaded, reference_->Load(source.request));
+    weights_sha256_ = std::move(source.weights_sha256);
+    reference_notes_ = std::move(source.notes);
+  }
+  reference_description_ = {
+      .version = loaded.version,
+      .model = DescribeReference(plan_, options_.reference),
+      .kernels = loaded.kernels,
+      .load_ms = loaded.load_ms,
+      .peak_rss_bytes = 0};
+  for (const std::vector<std::string>& notes :
+       {ContradictionNotes(plan_, contract_, weights_sha256_), loaded.notes})
+    reference_notes_.insert(reference_notes_.end(), notes.begin(), notes.end());
   return {};
+}
+
+Result<ReferenceSource> SidePair::Prepare() {
+  PARITY_ASSIGN_OR_RETURN(ReferenceSource source,
+                          PrepareReference(plan_, options_));
+  reference_request_ = source.request;
+  return source;
 }
 
 void SidePair::Describe(ValidationResult& result) const {
@@ -149,9 +174,19 @@ void SidePair::Describe(ValidationResult& result) const {
   for (const std::vector<std::string>* notes :
        {&reference_notes_, &candidate_notes_})
     result.notes.insert(result.notes.end(), notes->begin(), notes->end());
+  DescribeCache(result);
 }
 
-LaboratoryOptions SidePair::MakeLaboratory() const {
+void SidePair::DescribeCache(ValidationResult& result) const {
+  if (cached_reference_ == nullptr) return;
+  result.reference.cached = cached_reference_->cached();
+  for (std::string& note : cached_reference_->TakeNotes()) {
+    if (!std::ranges::contains(result.notes, note))
+      result.notes.push_back(std::move(note));
+  }
+}
+
+LaboratoryOptions SidePair::MakeLaboratory() {
   LaboratoryOptions laboratory;
   laboratory.make = [this](SideKind kind) -> Result<std::unique_ptr<Backend>> {
     PARITY_ASSIGN_OR_RETURN(
@@ -161,7 +196,16 @@ LaboratoryOptions SidePair::MakeLaboratory() const {
                    options_.limits, options_.interrupted));
     return worker;
   };
-  laboratory.reference = reference_request_;
+  if (plan_.kind != ReferenceKind::kRecorded) {
+    // The weights were not read when all results came from the cache.
+    laboratory.reference = [this]() -> Result<LoadRequest> {
+      if (!reference_request_) PARITY_RETURN_IF_ERROR(Prepare());
+      return *reference_request_;
+    };
+    laboratory.reference_kind = plan_.kind == ReferenceKind::kTorchScript
+                                    ? ModelKind::kTorchScript
+                                    : ModelKind::kNetwork;
+  }
   laboratory.candidate = RuntimeRequest(options_.model, options_.runtime);
   laboratory.progress = progress_;
   return laboratory;

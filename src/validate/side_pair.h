@@ -17,6 +17,7 @@
 #include "diagnose/laboratory.h"
 #include "parity/error.h"
 #include "parity/validation.h"
+#include "validate/cached_reference.h"
 #include "validate/contract.h"
 #include "validate/recorded_backend.h"
 #include "validate/reference_source.h"
@@ -67,20 +68,25 @@ class SidePair {
 
   // Ends both workers: their memory is better used by a diagnosis.
   void Release() {
+    cached_reference_ = nullptr;
     reference_.reset();
     candidate_.reset();
   }
 
   // Sides, digest and notes, as far as they are known.
   void Describe(ValidationResult& result) const;
+  // Whether all results of the reference came from the cache, and new notes on
+  // it. Before Release().
+  void DescribeCache(ValidationResult& result) const;
   // Asks further questions of sides like these.
-  [[nodiscard]] LaboratoryOptions MakeLaboratory() const;
+  [[nodiscard]] LaboratoryOptions MakeLaboratory();
 
  private:
   void LoadInTurn(const std::shared_future<const RunRequest*>& request);
   SideStart LoadAndRun(Backend& side, const std::function<Status()>& load,
                        const std::shared_future<const RunRequest*>& request);
   Status LoadReference();
+  Result<ReferenceSource> Prepare();
   Status LoadCandidate();
 
   const ValidationOptions& options_;
@@ -89,10 +95,11 @@ class SidePair {
   const std::vector<Recording>& recordings_;
   std::function<void(std::string_view)> progress_;
   std::unique_ptr<Backend> reference_;
+  CachedReference* cached_reference_ = nullptr;  // reference_, where it is one
   std::unique_ptr<Backend> candidate_;
   SideStart reference_start_;
   SideStart candidate_start_;
-  std::optional<LoadRequest> reference_request_;  // once it has loaded
+  std::optional<LoadRequest> reference_request_;  // once it was prepared
   SideDescription reference_description_;
   SideDescription candidate_description_;
   std::string weights_sha256_;

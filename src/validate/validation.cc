@@ -190,6 +190,7 @@ class Validator {
     PARITY_ASSIGN_OR_RETURN(const bool started, Started(sides, explainer));
     if (!started) return {};
     PARITY_RETURN_IF_ERROR(RunCases(sides, explainer));
+    sides.DescribeCache(result_);
     sides.Release();
     explainer.Explain(result_);
     if (repro_ && !interrupted()) explainer.WriteRepro(result_, *repro_);

@@ -233,7 +233,13 @@ LaboratoryOptions FakeSides::Options() {
     made.push_back(kind);
     return std::make_unique<FakeSide>(*this, kind);
   };
-  if (!recorded) options.reference = reference_load;
+  if (!recorded) {
+    options.reference = [this] {
+      ++reference_asked;
+      return reference_load;
+    };
+    options.reference_kind = reference_load.kind;
+  }
   options.candidate = candidate_load;
   options.progress = [this](std::string_view text) {
     progress.emplace_back(text);

@@ -69,6 +69,7 @@ struct FakeSides {
   std::vector<LoadRequest> loads = {};
   std::vector<std::string> progress = {};
   int runs = 0;
+  int reference_asked = 0;  // for what the reference is loaded with
 
   // Must not outlive this.
   [[nodiscard]] LaboratoryOptions Options();
