@@ -37,9 +37,8 @@ TEST(CliTest, HelpAndVersionGoToStandardOutput) {
   EXPECT_THAT(help.out,
               HasSubstr("Exit codes: 0 passed, 1 failed, 2 could not tell"));
   EXPECT_THAT(help.err, IsEmpty());
-  for (const char* command :
-       {"export", "validate", "sweep", "merge", "inspect", "runtime",
-        "completion"}) {
+  for (const char* command : {"export", "validate", "sweep", "merge", "inspect",
+                              "runtime", "completion"}) {
     EXPECT_THAT(help.out, HasSubstr(command));
     EXPECT_EQ(RunTool({command, "--help"}).exit_code, 0) << command;
   }

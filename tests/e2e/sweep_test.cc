@@ -35,6 +35,13 @@ using ::testing::StartsWith;
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
+Json RecommendedRow(const Json& sweep) {
+  for (const Json& row : sweep["rows"]) {
+    if (row["row"] == sweep["recommended"]) return row;
+  }
+  return {};
+}
+
 class SweepTest : public ::testing::Test {
  protected:
   // `sweep … --shape small --cache … --json …` of a few quick combinations.
@@ -96,8 +103,9 @@ TEST_F(SweepTest, EveryPatchMethodOnEveryProvider) {
     std::cout << "note: DnnlExecutionProvider computes correctly on this "
                  "processor, so that its rows pass\n";
 
-  // The best is a row that passed, and is what the command line makes.
-  const Json& best = sweep["rows"][0];
+  // Rows that passed come first; one of them is what the command line makes.
+  EXPECT_EQ(sweep["rows"][0]["verdict"], "passed");
+  const Json best = RecommendedRow(sweep);
   EXPECT_EQ(best["verdict"], "passed");
   EXPECT_THAT(run.out, HasSubstr(best["command"].get<std::string>()));
   EXPECT_THAT(Lines(ReadText(folder_ / "sweep.csv")), SizeIs(19));
@@ -108,7 +116,7 @@ TEST_F(SweepTest, EveryPatchMethodOnEveryProvider) {
 TEST_F(SweepTest, TheRecommendedCommandDoesWhatTheTableSays) {
   const ToolRun run = RunTool(Sweep(cpu_));
   ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
-  const std::string command = Report()["rows"][0]["command"];
+  const std::string command = RecommendedRow(Report())["command"];
   Words words;
   std::istringstream stream(command);
   for (std::string word; stream >> word;) words.push_back(word);
@@ -156,7 +164,8 @@ TEST_F(SweepTest, AHangIsARow) {
                      "never", "--timeout", "0.02"}));
   EXPECT_EQ(run.exit_code, 2) << run.out << run.err;
   ASSERT_EQ(Report()["rows"].size(), 2U);
-  for (const Json& row : Report()["rows"]) {
+  const Json sweep = Report();
+  for (const Json& row : sweep["rows"]) {
     EXPECT_EQ(row["verdict"], "error");
     EXPECT_THAT(row["message"].get<std::string>(), HasSubstr("did not answer"));
   }
@@ -167,7 +176,7 @@ TEST_F(SweepTest, AProviderThatIsNotThereIsARow) {
       RunTool(Sweep({"--provider", "cpu,OpenVINO", "--crop", "gather"}));
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   ASSERT_EQ(Report()["rows"].size(), 4U);
-  const Json& row = Report()["rows"][3];
+  const Json row = Report()["rows"][3];
   EXPECT_THAT(row["message"].get<std::string>(),
               HasSubstr("has no provider 'OpenVINOExecutionProvider'"));
 }
@@ -182,7 +191,8 @@ TEST_F(SweepTest, AGivenModelIsSweptOverRuntimeAxes) {
        folder_ / "cache", "--json", folder_ / "sweep.json"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   ASSERT_EQ(Report()["rows"].size(), 4U);
-  for (const Json& row : Report()["rows"])
+  const Json sweep = Report();
+  for (const Json& row : sweep["rows"])
     EXPECT_EQ(row["verdict"], "passed") << row.dump(2);
   EXPECT_THAT(run.out, HasSubstr("onnx-parity validate"));
 }
@@ -210,7 +220,7 @@ TEST_F(SweepTest, ShardsAreTheWhole) {
   merge.erase(merge.begin() + 2);
   const ToolRun missing = RunTool(merge);
   EXPECT_EQ(missing.exit_code, 2) << missing.out;
-  EXPECT_THAT(missing.err, HasSubstr("missing"));
+  EXPECT_THAT(missing.err, HasSubstr("2 of 6 rows are in no journal"));
 }
 
 TEST_F(SweepTest, AFinishedJournalIsShownAndNotRepeated) {
@@ -255,17 +265,23 @@ void KillAfter(const Words& words, std::chrono::milliseconds delay) {
 }
 
 TEST_F(SweepTest, KilledFiftyTimesItGoesOnToTheSameTable) {
-  ASSERT_EQ(RunTool(Sweep(cpu_, "whole.json", "cache-of-whole")).exit_code, 0);
+  // Twenty combinations, about five a second.
+  const Words rows = {
+      "--provider", "cpu",    "--opset", "11,12,13,16,17", "--optimization",
+      "all",        "--crop", "gather",  "--replace",      "scatter_nd"};
+  ASSERT_EQ(RunTool(Sweep(rows, "whole.json", "cache-of-whole")).exit_code, 0);
+  const std::size_t count = Report("whole.json")["rows"].size();
   const std::string journal = folder_ / "sweep.jsonl";
-  const Words words = Sweep({"--provider", "cpu", "--journal", journal});
+  Words words = Sweep(rows);
+  words.insert(words.end(), {"--journal", journal});
   std::mt19937 random(1);
-  std::uniform_int_distribution<int> delay(1, 400);
+  std::uniform_int_distribution<int> delay(1, 800);
   std::string before;
   int grown = 0;
   for (int round = 0; round < 50; ++round) {
     KillAfter(words, std::chrono::milliseconds(delay(random)));
     const std::string now = ReadText(journal);
-    // Whole rows are never lost; a torn line may end the file.
+    // Whole rows are never lost nor changed; a torn line may end the file.
     const std::string whole = before.substr(0, before.rfind('\n') + 1);
     ASSERT_THAT(now, StartsWith(whole)) << "in round " << round;
     grown += now.size() > before.size() ? 1 : 0;
@@ -276,9 +292,12 @@ TEST_F(SweepTest, KilledFiftyTimesItGoesOnToTheSameTable) {
   EXPECT_EQ(Findings(Report()), Findings(Report("whole.json")));
   EXPECT_THAT(ReadText(journal),
               StartsWith(before.substr(0, before.rfind('\n') + 1)));
-  EXPECT_THAT(Lines(ReadText(journal)), SizeIs(7)) << "a row was repeated";
+  EXPECT_THAT(Lines(ReadText(journal)), SizeIs(1 + count))
+      << "a row was repeated";
+  EXPECT_GT(grown, 3) << "the kills came too early to tell anything";
   std::cout << "note: the journal grew in " << grown << " of 50 rounds, "
-            << Report()["resumed"] << " rows were there at the end\n";
+            << Report()["resumed"] << " of " << count
+            << " rows were there at the end\n";
 }
 
 TEST_F(SweepTest, InterruptedItKeepsItsRowsAndSaysSo) {
