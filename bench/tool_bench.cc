@@ -130,6 +130,50 @@ void BenchExplanation(const TestFolder& folder) {
        static_cast<double>(PeakMemory(arguments)) / 1e6, "MB", 3000);
 }
 
+// The same reference again: neither libtorch nor weights are needed.
+void BenchCache(const TestFolder& folder) {
+  std::vector<std::string> arguments = {"validate", folder / "m.onnx", "--case",
+                                        "standard"};
+  const double without = MedianSeconds(arguments);
+  arguments.insert(arguments.end(), {"--cache", folder / "validate-cache"});
+  (void)RunTool(arguments);
+  Line("validate, standard case, reference found in the cache",
+       MedianSeconds(arguments), "s", without);
+}
+
+// 18 rows against what cannot be saved: loading and running each candidate, and
+// one reference. Once, since it is 18 runs by itself.
+void BenchSweep(const TestFolder& folder) {
+  const auto report = [&](const std::vector<std::string>& arguments) {
+    const ToolRun run = RunTool(arguments);
+    if (run.exit_code != 0)
+      std::println("  exit code {}: {}{}", run.exit_code, run.out, run.err);
+    std::ifstream file(folder / "report.json");
+    return Json::parse(file);
+  };
+  const Json validation =
+      report({"validate", folder / "m.onnx", "--case", "standard", "--json",
+              folder / "report.json"});
+  const double reference =
+      validation["reference"]["load_ms"].get<double>() +
+      validation["cases"][0]["reference_run_ms"].get<double>();
+  Json sweep;
+  const double seconds = Seconds([&] {
+    sweep = report({"sweep", "--provider", "cpu", "--optimization",
+                    "basic,extended,all", "--case", "standard", "--cache",
+                    folder / "sweep-cache", "--json", folder / "report.json"});
+  });
+  double candidates = 0;
+  for (const Json& row : sweep["rows"]) {
+    candidates +=
+        row["load_ms"].get<double>() + row["first_run_ms"].get<double>() +
+        row["repeats"].get<double>() * row["steady_run_ms"].get<double>();
+  }
+  std::println("sweep of {} rows: {:.1f} s", sweep["rows"].size(), seconds);
+  Line("  (sweep - one reference) / candidates' loads and runs",
+       (seconds * 1000 - reference) / candidates, "x", 1.25);
+}
+
 }  // namespace
 }  // namespace parity
 
@@ -141,4 +185,6 @@ int main() {
   parity::BenchStandardCase(folder);
   parity::BenchPlan(folder);
   parity::BenchExplanation(folder);
+  parity::BenchCache(folder);
+  parity::BenchSweep(folder);
 }
