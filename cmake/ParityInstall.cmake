@@ -6,7 +6,7 @@ add_library(onnx-parity-library SHARED src/base/version.cc)
 set_target_properties(onnx-parity-library PROPERTIES OUTPUT_NAME onnx-parity EXPORT_NAME onnx-parity
                                                      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                                                      LINKER_LANGUAGE CXX)
-target_link_libraries(onnx-parity-library PRIVATE $<BUILD_INTERFACE:parity_flags> parity_base "$<LINK_LIBRARY:WHOLE_ARCHIVE,parity_tensor,parity_compare,parity_verdict,parity_validate>")
+target_link_libraries(onnx-parity-library PRIVATE $<BUILD_INTERFACE:parity_flags> parity_base "$<LINK_LIBRARY:WHOLE_ARCHIVE,parity_tensor,parity_compare,parity_verdict,parity_validate,parity_sweep>")
 target_include_directories(onnx-parity-library INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                          $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(onnx-parity-library INTERFACE cxx_std_23)

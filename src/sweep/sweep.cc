@@ -2,11 +2,13 @@
 // what it does not have yet, rank.
 #include "parity/sweep.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <expected>
 #include <filesystem>
 #include <format>
+#include <iterator>
 #include <optional>
 #include <ratio>
 #include <set>
@@ -128,12 +130,13 @@ class Sweeper {
                                   .title = plan_.title,
                                   .row_count = plan_.rows.size(),
                                   .shard = options_.shard,
-                                  .notes = {}}));
+                                  .notes = plan_.notes}));
     journal_.emplace(std::move(journal));
     if (options_.restart) PARITY_RETURN_IF_ERROR(journal_->RemoveRows());
     result_.journal = path;
     result_.rows = journal_->rows();
-    result_.notes = journal_->notes();
+    result_.notes = plan_.notes;
+    std::ranges::copy(journal_->notes(), std::back_inserter(result_.notes));
     result_.resumed = result_.rows.size();
     return {};
   }

@@ -121,6 +121,12 @@ class Planner {
     }
     PARITY_ASSIGN_OR_RETURN(network_,
                             ConfigFromAttributes(reference.network_config));
+    if (reference.checkpoint.empty()) {
+      plan_.notes.push_back(
+          std::format("no --model-checkpoint: these are SYNTHETIC weights "
+                      "(seed {}), whose verdicts say little about yours",
+                      reference.synthetic_seed.value_or(0)));
+    }
     subject_ = std::format("BackgroundMattingV2 {}", Name(network_->type));
     inputs_ = {"src", "bgr"};
     return ExportAxes(options_.axes, *network_);

@@ -32,7 +32,8 @@ struct PlannedRow {
 };
 
 struct SweepPlan {
-  std::string title;   // "BackgroundMattingV2 mattingrefine, 18 combinations"
+  std::string title;  // "BackgroundMattingV2 mattingrefine, 18 combinations"
+  std::vector<std::string> notes;  // what the user should know
   std::string digest;  // of the rows, and of all that their results depend on
   std::vector<PlannedRow> rows;
 };

@@ -184,6 +184,13 @@ TEST(SweepPlanTest, AGivenModelHasItsOwnInputsAndNoExport) {
   EXPECT_THAT(plan.error().message, HasSubstr("--crop"));
 }
 
+TEST(SweepPlanTest, SyntheticWeightsAreSaidToBeSo) {
+  SweepOptions options;
+  options.validation.reference.synthetic_seed = 7;
+  EXPECT_THAT(PlanOf(options).notes,
+              ElementsAre(HasSubstr("SYNTHETIC weights (seed 7)")));
+}
+
 TEST(SweepPlanTest, TheNetworkTakesNoOtherReference) {
   SweepOptions options;
   options.validation.reference.torchscript = "module.pt";

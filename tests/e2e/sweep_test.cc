@@ -48,7 +48,7 @@ int ReferenceResults(const fs::path& cache) {
   int results = 0;
   for (const auto& entry :
        fs::recursive_directory_iterator(cache / "references")) {
-    constexpr std::uintmax_t kSmall = 100'000;
+    constexpr std::uintmax_t kSmall = 30'000;
     results += entry.is_regular_file() && entry.file_size() > kSmall ? 1 : 0;
   }
   return results;
