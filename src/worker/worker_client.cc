@@ -101,7 +101,7 @@ Status WorkerClient::Start() {
   process_ = std::make_unique<Subprocess>(std::move(process));
   const Status sent = SendFrame(
       process_->socket(), Encode(WorkerRequest{.kind = RequestKind::kHello}),
-      -1, Waiter(kStarting));
+      -1, Waiter(kStarting, options_.timeout));
   if (!sent) return std::unexpected(ConnectionError(sent.error(), kStarting));
   return {};
 }
@@ -109,8 +109,9 @@ Status WorkerClient::Start() {
 Status WorkerClient::Greet() {
   PARITY_RETURN_IF_ERROR(Start());
   if (greeted_) return {};
-  PARITY_ASSIGN_OR_RETURN(const Frame frame,
-                          Receive(Waiter(kStarting), kStarting));
+  PARITY_ASSIGN_OR_RETURN(
+      const Frame frame,
+      Receive(Waiter(kStarting, options_.timeout), kStarting));
   auto hello = DecodeHelloReply(frame.text);
   if (!hello) return std::unexpected(ReplyError(hello.error(), kStarting));
   if (hello->protocol != kProtocolVersion) {
@@ -184,14 +185,16 @@ Result<ExitStatus> WorkerClient::Quit() {
   PARITY_RETURN_IF_ERROR(Greet());
   const Status sent = SendFrame(
       process_->socket(), Encode(WorkerRequest{.kind = RequestKind::kQuit}), -1,
-      Waiter(kQuitting));
+      Waiter(kQuitting, options_.timeout));
   if (!sent) return std::unexpected(ConnectionError(sent.error(), kQuitting));
   return End(kGrace).status;
 }
 
 Result<Frame> WorkerClient::Call(const WorkerRequest& request, int descriptor,
                                  std::string_view doing) {
-  const FrameWaiter wait = Waiter(doing);
+  // One answer for several runs may take as long as several answers.
+  const FrameWaiter wait =
+      Waiter(doing, options_.timeout * (1 + std::max(0, request.repeats)));
   const Status sent =
       SendFrame(process_->socket(), Encode(request), descriptor, wait);
   if (!sent) return std::unexpected(ConnectionError(sent.error(), doing));
@@ -208,23 +211,25 @@ Result<Frame> WorkerClient::Receive(const FrameWaiter& wait,
   return *std::move(frame);
 }
 
-FrameWaiter WorkerClient::Waiter(std::string_view doing) {
-  const bool endless = options_.timeout <= milliseconds(0);
-  const Clock::time_point deadline = Clock::now() + options_.timeout;
-  return [this, doing, endless, deadline](Direction direction) -> Status {
-    while (true) {
-      if (Interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
-      milliseconds slice = kSlice;
-      if (!endless) {
-        const auto left =
-            std::chrono::ceil<milliseconds>(deadline - Clock::now());
-        slice = std::clamp(left, milliseconds(0), kSlice);
-      }
-      if (process_->AwaitSocket(direction, slice)) return {};
-      if (!endless && Clock::now() >= deadline)
-        return std::unexpected(TimedOut(doing));
-    }
-  };
+FrameWaiter WorkerClient::Waiter(std::string_view doing, milliseconds timeout) {
+  const bool endless = timeout <= milliseconds(0);
+  const Clock::time_point deadline = Clock::now() + timeout;
+  return
+      [this, doing, timeout, endless, deadline](Direction direction) -> Status {
+        while (true) {
+          if (Interrupted())
+            return Fail(ErrorCode::kInterrupted, "interrupted");
+          milliseconds slice = kSlice;
+          if (!endless) {
+            const auto left =
+                std::chrono::ceil<milliseconds>(deadline - Clock::now());
+            slice = std::clamp(left, milliseconds(0), kSlice);
+          }
+          if (process_->AwaitSocket(direction, slice)) return {};
+          if (!endless && Clock::now() >= deadline)
+            return std::unexpected(TimedOut(doing, timeout));
+        }
+      };
 }
 
 std::string WorkerClient::Who() const {
@@ -282,11 +287,11 @@ Error WorkerClient::Died(std::string_view doing) {
   return {.code = ErrorCode::kWorkerDied, .message = std::move(message)};
 }
 
-Error WorkerClient::TimedOut(std::string_view doing) {
+Error WorkerClient::TimedOut(std::string_view doing, milliseconds timeout) {
   const Ending ending = End(milliseconds(0));
   return {.code = ErrorCode::kWorkerDied,
           .message = std::format("{} did not answer within {} {} (--timeout){}",
-                                 Who(), Seconds(options_.timeout), doing,
+                                 Who(), Seconds(timeout), doing,
                                  LastWordsClause(ending.last_words))};
 }
 

@@ -23,7 +23,8 @@ struct WorkerOptions {
   std::string side{};               // "reference" or "candidate"
   std::filesystem::path program{};  // worker/worker_path.h finds it
   std::vector<std::string> arguments{};
-  // For each request: how long its answer may take. Not positive: no limit.
+  // For each request: how long its answer may take; for one of several runs as
+  // often as it runs. Not positive: no limit.
   std::chrono::milliseconds timeout{600'000};
   std::int64_t memory_limit_bytes = 0;  // see SubprocessOptions; 0 = none
   // Set by a signal handler to end every wait with kInterrupted; null: never.
@@ -65,14 +66,16 @@ class WorkerClient : public Backend {
                                    std::string_view doing);
   [[nodiscard]] Result<Frame> Receive(const FrameWaiter& wait,
                                       std::string_view doing);
-  [[nodiscard]] FrameWaiter Waiter(std::string_view doing);
+  [[nodiscard]] FrameWaiter Waiter(std::string_view doing,
+                                   std::chrono::milliseconds timeout);
 
   // "the candidate worker (ONNX Runtime)"
   [[nodiscard]] std::string Who() const;
   // The error for the user. These end the worker.
   [[nodiscard]] Error ConnectionError(Error error, std::string_view doing);
   [[nodiscard]] Error Died(std::string_view doing);
-  [[nodiscard]] Error TimedOut(std::string_view doing);
+  [[nodiscard]] Error TimedOut(std::string_view doing,
+                               std::chrono::milliseconds timeout);
   [[nodiscard]] Error BrokeProtocol(std::string_view how,
                                     std::string_view doing);
   // For an error in place of a reply: the worker's own, after which it goes on,

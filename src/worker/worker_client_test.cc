@@ -307,6 +307,16 @@ TEST_F(WorkerClientTest, AWorkerThatHangsIsGivenUpAtEveryStage) {
   }
 }
 
+TEST_F(WorkerClientTest, RepeatedRunsMayTakeAsLongAsThatManyRuns) {
+  WorkerOptions options = Options("run", "hang");
+  options.timeout = milliseconds(100);
+  WorkerClient client(options);
+  ASSERT_TRUE(client.Load({}).has_value());
+  const auto run = client.Run({.repeats = 3});
+  ASSERT_FALSE(run.has_value());
+  EXPECT_THAT(run.error().message, HasSubstr("did not answer within 0.4 s"));
+}
+
 TEST_F(WorkerClientTest, AWorkerThatClosesItsConnectionAndLivesOnIsEnded) {
   WorkerClient client(Options("run", "close"));
   const Status status = Reach(client, "run");
