@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/status_macros.h"
 #include "parity/error.h"
 
 namespace parity {

@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <expected>
 #include <format>
 #include <optional>
 #include <string>

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "base/file_mapping.h"
-#include "base/status_macros.h"
 #include "parity/error.h"
 
 namespace parity {

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "base/file_mapping.h"
-#include "base/status_macros.h"
 #include "parity/error.h"
 
 namespace parity {

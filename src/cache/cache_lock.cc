@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <expected>
 #include <filesystem>
 #include <format>
 #include <optional>

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -105,7 +106,8 @@ void RemoveLeftovers(const fs::path& folder) {
     const std::optional<pid_t> writer = WriterOf(name);
     if (writer && IsAbandoned(path, *writer)) ::unlink(path.c_str());
     // Who gets the lock of a dead process removes its file on release.
-    if (IsNamed(name, kLockSuffix)) (void)CacheLock::TryAcquire(path);
+    if (!IsNamed(name, kLockSuffix)) continue;
+    const auto lock = CacheLock::TryAcquire(path);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include <format>
 #include <fstream>
 #include <functional>
+#include <ios>
 #include <iterator>
 #include <optional>
 #include <random>
@@ -333,6 +335,7 @@ TEST_F(ContentCacheTest, ManyProcessesNeverSeeWrongBytes) {
     return found > 0 ? 0 : 6;
   };
   std::vector<pid_t> children;
+  children.reserve(8);
   for (unsigned i = 0; i < 8; ++i)
     children.push_back(Fork([&, i] { return work(i); }));
   for (const pid_t child : children) EXPECT_EQ(Wait(child), 0);
@@ -346,6 +349,7 @@ TEST_F(ContentCacheTest, ManyProcessesNeverSeeWrongBytes) {
 
 TEST_F(ContentCacheTest, ThreadsMayPutTheSameEntryAtOnce) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([this, i] {
       ContentCache cache = Open();
@@ -368,6 +372,7 @@ TEST_F(ContentCacheTest, OneOfManyProcessesComputes) {
     const ContentCache made = Open();
   }
   std::vector<pid_t> children;
+  children.reserve(8);
   for (int i = 0; i < 8; ++i) {
     children.push_back(Fork([&] {
       ContentCache cache = Open();

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <format>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +16,7 @@
 #include "diagnose/rules.h"
 #include "diagnose/value_alignment.h"
 #include "graph/model.h"
+#include "graph/subgraphs.h"
 #include "parity/diagnosis.h"
 #include "parity/tensor.h"
 
@@ -56,15 +56,10 @@ bool Reaches(const Graph& graph, const std::string& input) {
   std::set<std::string> reached = {input};
   for (const Node& node : graph.nodes) {
     // What a subgraph uses is not looked into: it counts as used.
-    const bool has_subgraph =
-        std::ranges::any_of(node.attributes, [](const Attribute& attribute) {
-          return std::holds_alternative<std::shared_ptr<Graph>>(
-              attribute.value);
-        });
-    const bool uses =
-        has_subgraph || std::ranges::any_of(node.inputs, [&](const auto& name) {
-          return reached.contains(name);
-        });
+    const bool uses = !Subgraphs(node).empty() ||
+                      std::ranges::any_of(node.inputs, [&](const auto& name) {
+                        return reached.contains(name);
+                      });
     if (uses) reached.insert(node.outputs.begin(), node.outputs.end());
   }
   return std::ranges::any_of(graph.outputs, [&](const ValueInfo& output) {

@@ -1,17 +1,16 @@
 #include "sweep/row_run.h"
 
-#include <chrono>
 #include <expected>
 #include <filesystem>
 #include <format>
 #include <functional>
 #include <limits>
-#include <ratio>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "parity/compare.h"
 #include "parity/error.h"
 #include "parity/sweep.h"
@@ -21,8 +20,6 @@
 
 namespace parity {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // max |reference − candidate|; infinite where one side alone is not finite.
 double DifferenceOf(const Comparison& comparison) {
@@ -99,7 +96,7 @@ SweepRow RowOf(const PlannedRow& planned,
 
 Result<SweepRow> RunRow(const PlannedRow& planned, NetworkExporter& exporter,
                         const std::function<void(std::string_view)>& progress) {
-  const Clock::time_point start = Clock::now();
+  const Stopwatch time;
   ValidationOptions options = planned.options;
   options.progress = progress;
   if (planned.exported) {
@@ -116,8 +113,7 @@ Result<SweepRow> RunRow(const PlannedRow& planned, NetworkExporter& exporter,
   if (!result && result.error().code == ErrorCode::kInterrupted)
     return std::unexpected(result.error());
   SweepRow row = RowOf(planned, result);
-  row.total_ms =
-      std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  row.total_ms = time.milliseconds();
   return row;
 }
 

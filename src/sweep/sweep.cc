@@ -3,14 +3,12 @@
 #include "parity/sweep.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <expected>
 #include <filesystem>
 #include <format>
 #include <iterator>
 #include <optional>
-#include <ratio>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,6 +17,7 @@
 
 #include "base/scratch_folder.h"
 #include "base/status_macros.h"
+#include "base/stopwatch.h"
 #include "parity/error.h"
 #include "sweep/journal_text.h"
 #include "sweep/network_exporter.h"
@@ -32,8 +31,6 @@ namespace parity {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
 Status CheckOptions(const SweepOptions& options) {
   const Shard& shard = options.shard;
   if (shard.count == 0 || shard.index == 0 || shard.index > shard.count) {
@@ -91,7 +88,7 @@ class Sweeper {
   explicit Sweeper(const SweepOptions& options) : options_(options) {}
 
   Result<SweepResult> Run() {
-    const Clock::time_point start = Clock::now();
+    const Stopwatch time;
     PARITY_RETURN_IF_ERROR(CheckOptions(options_));
     Report("looking at the runtimes");
     PARITY_ASSIGN_OR_RETURN(const std::vector<SweepRuntime> runtimes,
@@ -101,8 +98,7 @@ class Sweeper {
                             ScratchFolder::Create(options_.cache / "scratch"));
     PARITY_RETURN_IF_ERROR(OpenJournal());
     PARITY_RETURN_IF_ERROR(RunRows(scratch.path()));
-    result_.total_ms =
-        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    result_.total_ms = time.milliseconds();
     RankRows(result_.rows);
     return std::move(result_);
   }

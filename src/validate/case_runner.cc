@@ -1,12 +1,10 @@
 #include "validate/case_runner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <expected>
 #include <format>
 #include <iterator>
 #include <map>
-#include <ratio>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "base/status_macros.h"
+#include "base/stopwatch.h"
 #include "graph/model.h"
 #include "parity/compare.h"
 #include "parity/dtype.h"
@@ -130,7 +129,7 @@ Result<CaseOutcome> CompareRuns(const CaseContext& context,
       std::back_inserter(outcome.result.contract_failures));
 
   context.progress(std::format("{}: comparing", name));
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch time;
   for (const OutputPairing::Pair& pair : pairing.pairs) {
     PARITY_ASSIGN_OR_RETURN(
         OutputResult output,
@@ -141,9 +140,7 @@ Result<CaseOutcome> CompareRuns(const CaseContext& context,
     outcome.actual.push_back(actual.outputs[pair.actual]);
   }
   outcome.changed_inputs = expected.changed_inputs;
-  outcome.result.compare_ms = std::chrono::duration<double, std::milli>(
-                                  std::chrono::steady_clock::now() - start)
-                                  .count();
+  outcome.result.compare_ms = time.milliseconds();
   return outcome;
 }
 

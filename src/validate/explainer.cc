@@ -1,18 +1,17 @@
 #include "validate/explainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <format>
 #include <functional>
 #include <optional>
-#include <ratio>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/stopwatch.h"
 #include "diagnose/diagnosis.h"
 #include "diagnose/error_budget.h"
 #include "diagnose/investigation.h"
@@ -159,7 +158,7 @@ void Explainer::Keep(CaseOutcome& outcome, const RunRequest& request,
 }
 
 void Explainer::Explain(ValidationResult& result) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch time;
   if (options_.explain != Explain::kNever ||
       options_.criterion == Criterion::kNoise) {
     ExplainCases(result);
@@ -167,9 +166,7 @@ void Explainer::Explain(ValidationResult& result) {
     AddNotes(result);
   }
   std::ranges::stable_sort(result.findings, std::less<>(), Importance);
-  result.explain_ms = std::chrono::duration<double, std::milli>(
-                          std::chrono::steady_clock::now() - start)
-                          .count();
+  result.explain_ms = time.milliseconds();
 }
 
 void Explainer::ExplainCases(ValidationResult& result) {

@@ -3,7 +3,6 @@
 #include "parity/validation.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -13,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <ratio>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +23,7 @@
 #include "base/measurement_lock.h"
 #include "base/sha256.h"
 #include "base/status_macros.h"
+#include "base/stopwatch.h"
 #include "diagnose/repro_folder.h"
 #include "formats/onnx/onnx_reader.h"
 #include "graph/graph_checks.h"
@@ -45,13 +44,6 @@
 
 namespace parity {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double MillisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start)
-      .count();
-}
 
 // A limit for an output that does not exist would silently leave the intended
 // one at its default.
@@ -87,7 +79,7 @@ class Validator {
   explicit Validator(const ValidationOptions& options) : options_(options) {}
 
   Result<ValidationResult> Run() {
-    const Clock::time_point start = Clock::now();
+    const Stopwatch time;
     if (!options_.repro.empty()) {
       // Before the run: a bad path costs a second, not an hour.
       PARITY_ASSIGN_OR_RETURN(ReproFolder folder,
@@ -115,7 +107,7 @@ class Validator {
                             PlanReference(options_.reference, contract_));
     PARITY_RETURN_IF_ERROR(PlanInputs());
     PARITY_RETURN_IF_ERROR(LoadAndRunCases());
-    result_.total_ms = MillisecondsSince(start);
+    result_.total_ms = time.milliseconds();
     return std::move(result_);
   }
 

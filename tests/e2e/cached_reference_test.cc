@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

@@ -32,12 +32,12 @@ class RuntimeVersionsTest : public ::testing::Test {
 
   [[nodiscard]] std::string Model() const { return folder_ / "model.onnx"; }
   [[nodiscard]] std::string Report() const { return folder_ / "report.json"; }
-  [[nodiscard]] ToolRun Run(std::vector<std::string> words) const {
+  [[nodiscard]] ToolRun Run(const std::vector<std::string>& words) const {
     return RunTool(
         words, {.environment = {{"XDG_CACHE_HOME", folder_.path().string()}},
                 .folder = {}});
   }
-  [[nodiscard]] ToolRun Validate(std::vector<std::string> more) const {
+  [[nodiscard]] ToolRun Validate(const std::vector<std::string>& more) const {
     std::vector<std::string> words = {"validate",      Model(),  "--shape",
                                       "src=1x3x32x48", "--json", Report()};
     words.insert(words.end(), more.begin(), more.end());

@@ -17,6 +17,7 @@
 
 #include "base/half.h"
 #include "graph/model.h"
+#include "graph/subgraphs.h"
 #include "parity/dtype.h"
 #include "parity/tensor.h"
 
@@ -185,13 +186,8 @@ void RenameValues(
 }
 
 bool HasSubgraphs(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes, [](const Node& node) {
-    return std::ranges::any_of(node.attributes, [](const Attribute& attribute) {
-      return std::holds_alternative<std::shared_ptr<Graph>>(attribute.value) ||
-             std::holds_alternative<std::vector<std::shared_ptr<Graph>>>(
-                 attribute.value);
-    });
-  });
+  return std::ranges::any_of(
+      graph.nodes, [](const Node& node) { return !Subgraphs(node).empty(); });
 }
 
 }  // namespace parity

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -15,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <ratio>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,19 +29,13 @@
 #include "base/file_mapping.h"
 #include "base/parallel.h"
 #include "base/status_macros.h"
+#include "base/stopwatch.h"
 #include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 
 namespace parity {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double MillisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start)
-      .count();
-}
 
 struct ElementType {
   DType dtype;
@@ -276,7 +268,7 @@ OrtBackend::OrtBackend() = default;
 OrtBackend::~OrtBackend() = default;
 
 Result<LoadResult> OrtBackend::Load(const LoadRequest& request) try {
-  const Clock::time_point start = Clock::now();
+  const Stopwatch time;
   if (request.kind != ModelKind::kOnnx)
     return Fail(ErrorCode::kUnsupported, "ONNX Runtime runs ONNX models only");
   session_.reset();
@@ -313,7 +305,7 @@ Result<LoadResult> OrtBackend::Load(const LoadRequest& request) try {
                                    ? std::string(kCpuProvider)
                                    : request.provider};
   session_ = std::move(loaded);
-  result.load_ms = MillisecondsSince(start);
+  result.load_ms = time.milliseconds();
   return result;
 } catch (const std::exception& exception) {
   return std::unexpected(OrtError(exception));
@@ -333,11 +325,11 @@ Result<RunResult> OrtBackend::Run(const RunRequest& request) try {
                                                : request.output_names;
   const std::vector<const char*> output_names = Pointers(wanted);
   const auto run = [&](double& milliseconds) {
-    const Clock::time_point start = Clock::now();
+    const Stopwatch time;
     std::vector<Ort::Value> outputs = session_->session.Run(
         Ort::RunOptions{nullptr}, input_names.data(), inputs.data(),
         inputs.size(), output_names.data(), output_names.size());
-    milliseconds = MillisecondsSince(start);
+    milliseconds = time.milliseconds();
     return outputs;
   };
   RunResult result;

@@ -6,12 +6,10 @@
 #include <c10/core/ScalarType.h>
 #include <torch/version.h>
 
-#include <chrono>
 #include <cstddef>
 #include <format>
 #include <memory>
 #include <optional>
-#include <ratio>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +25,7 @@
 #include "backend/torch/torch_script.h"
 #include "base/parallel.h"
 #include "base/status_macros.h"
+#include "base/stopwatch.h"
 #include "networks/matting_config.h"
 #include "networks/weights_check.h"
 #include "parity/error.h"
@@ -44,13 +43,6 @@ class TorchBackend::Model {
 };
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double MillisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start)
-      .count();
-}
 
 Result<std::optional<c10::ScalarType>> ParsePrecision(std::string_view name) {
   if (name.empty()) return std::nullopt;
@@ -207,7 +199,7 @@ Status TorchBackend::LoadOnnx(const LoadRequest& request, LoadResult& result) {
 }
 
 Result<LoadResult> TorchBackend::Load(const LoadRequest& request) {
-  const Clock::time_point start = Clock::now();
+  const Stopwatch time;
   model_.reset();
   onnx_model_.reset();
   return CatchTorch([&]() -> Result<LoadResult> {
@@ -235,7 +227,7 @@ Result<LoadResult> TorchBackend::Load(const LoadRequest& request) {
         PARITY_RETURN_IF_ERROR(LoadOnnx(request, result));
         break;
     }
-    result.load_ms = MillisecondsSince(start);
+    result.load_ms = time.milliseconds();
     return result;
   });
 }
@@ -253,9 +245,9 @@ Result<RunResult> TorchBackend::Run(const RunRequest& request) {
     const c10::InferenceMode inference;
     std::optional<RunTrace> trace;
     if (request.trace) trace.emplace(model_->ModuleLocator());
-    const Clock::time_point start = Clock::now();
+    const Stopwatch time;
     PARITY_ASSIGN_OR_RETURN(NamedTensors outputs, model_->Run(request.inputs));
-    const double run_ms = MillisecondsSince(start);
+    const double run_ms = time.milliseconds();
     std::vector<TracedValue> values;
     if (trace) values = trace->Take();
     PARITY_ASSIGN_OR_RETURN(outputs,

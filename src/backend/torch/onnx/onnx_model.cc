@@ -1,9 +1,7 @@
 #include "backend/torch/onnx/onnx_model.h"
 
-#include <chrono>
 #include <cstdint>
 #include <format>
-#include <ratio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "backend/torch/onnx/operator_context.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
+#include "base/stopwatch.h"
 #include "formats/onnx/onnx_reader.h"
 #include "graph/model.h"
 #include "parity/error.h"
@@ -65,7 +64,6 @@ Result<OnnxModel> OnnxModel::Open(const std::string& path,
 }
 
 Result<RunResult> OnnxModel::Run(const RunRequest& request) const {
-  using Clock = std::chrono::steady_clock;
   RunResult result;
   GraphEvaluator::Tracer tracer;
   if (request.trace) {
@@ -73,12 +71,11 @@ Result<RunResult> OnnxModel::Run(const RunRequest& request) const {
       result.trace.push_back(std::move(value));
     };
   }
-  const Clock::time_point start = Clock::now();
+  const Stopwatch time;
   PARITY_ASSIGN_OR_RETURN(
       result.outputs,
       evaluator_.Evaluate(request.inputs, request.output_names, tracer));
-  result.run_ms =
-      std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  result.run_ms = time.milliseconds();
   return result;
 }
 
