@@ -57,20 +57,6 @@ Status Print(const std::string& text) {
 }
 
 bool Passed(const SweepRow& row) { return row.verdict == Verdict::kPassed; }
-bool Failed(const SweepRow& row) { return row.verdict == Verdict::kFailed; }
-
-// Rows of which nobody knows, none at all included, decide nothing by
-// themselves; where all must pass, one that does not even run is one too many.
-ExitCode ExitCodeOf(const SweepResult& result, bool all_must_pass) {
-  const auto& rows = result.rows;
-  const bool some_passed = std::ranges::any_of(rows, Passed);
-  if (all_must_pass ? some_passed && std::ranges::all_of(rows, Passed)
-                    : some_passed)
-    return ExitCode::kPassed;
-  return some_passed || std::ranges::any_of(rows, Failed)
-             ? ExitCode::kFailed
-             : ExitCode::kCouldNotTell;
-}
 
 }  // namespace
 
@@ -153,7 +139,11 @@ Result<ExitCode> SweepOutput::Write(
     PARITY_RETURN_IF_ERROR(entry.file.Commit());
   }
   PARITY_RETURN_IF_ERROR(Print(standard_output_(result, command_line)));
-  return ExitCodeOf(result, all_must_pass_);
+  const bool passed =
+      all_must_pass_
+          ? !result.rows.empty() && std::ranges::all_of(result.rows, Passed)
+          : std::ranges::any_of(result.rows, Passed);
+  return passed ? ExitCode::kPassed : ExitCode::kFailed;
 }
 
 }  // namespace parity

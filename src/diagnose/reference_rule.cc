@@ -16,6 +16,7 @@
 #include "parity/compare.h"
 #include "parity/diagnosis.h"
 #include "parity/dtype.h"
+#include "parity/error.h"
 #include "parity/tensor.h"
 
 namespace parity {

@@ -79,6 +79,7 @@ std::string Nodes(const SweepRow& row) {
 // "crop roi_align, provider cpu".
 std::string InWords(const std::vector<AxisValue>& axes) {
   std::vector<std::string> parts;
+  parts.reserve(axes.size());
   for (const AxisValue& entry : axes)
     parts.push_back(Printable(entry.axis) + " " + Printable(entry.value));
   return Joined(parts);
@@ -169,7 +170,7 @@ std::vector<std::string> Lines(std::string_view text) {
 }  // namespace
 
 std::string Shortened(std::string_view text, std::size_t columns) {
-  const std::string printable = Printable(text, text.size());
+  std::string printable = Printable(text, text.size());
   const std::size_t width = DisplayWidth(printable);
   if (width <= columns) return printable;
   const std::size_t head = columns / 2;
@@ -308,6 +309,7 @@ std::vector<std::string> SweepMessages(const std::vector<SweepRow>& rows) {
     }
     constexpr std::size_t kShownRows = 8;
     std::vector<std::string> numbers;
+    numbers.reserve(group.rows.size());
     for (const std::size_t row : group.rows)
       numbers.push_back(numbers.size() < kShownRows ? std::to_string(row)
                                                     : "…");

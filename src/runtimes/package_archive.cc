@@ -21,7 +21,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/file_mapping.h"
 #include "base/status_macros.h"

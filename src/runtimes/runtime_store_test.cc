@@ -291,6 +291,7 @@ TEST_F(RuntimeStoreTest, ConcurrentAddsOfOneVersionFetchItOnce) {
   std::atomic<int> fetched = 0;
   std::atomic<int> found = 0;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       const Result<AddedRuntime> added = store_.Add({.version = "1.20.1"});

@@ -1,8 +1,8 @@
 #include "sweep/row_run.h"
 
+#include <cstdint>
 #include <expected>
 #include <filesystem>
-#include <format>
 #include <functional>
 #include <limits>
 #include <string>
@@ -12,6 +12,7 @@
 
 #include "base/stopwatch.h"
 #include "parity/compare.h"
+#include "parity/diagnosis.h"
 #include "parity/error.h"
 #include "parity/sweep.h"
 #include "parity/validation.h"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <expected>
 #include <optional>
 #include <string>
 #include <utility>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <expected>
 #include <filesystem>
 #include <format>
 #include <iterator>
@@ -12,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,7 +19,6 @@
 #include "base/status_macros.h"
 #include "base/stopwatch.h"
 #include "parity/error.h"
-#include "sweep/journal_text.h"
 #include "sweep/network_exporter.h"
 #include "sweep/row_run.h"
 #include "sweep/sweep_journal.h"

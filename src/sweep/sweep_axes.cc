@@ -1,7 +1,6 @@
 #include "sweep/sweep_axes.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstddef>
 #include <format>
@@ -150,7 +149,7 @@ std::string ProviderName(const std::string& text, const Texts& available) {
 Result<std::vector<Axis>> ExportAxes(const SweepAxes& axes,
                                      const MattingConfig& config) {
   std::vector<Axis> result;
-  for (ExportAxis& axis : ExportAxisTable(config)) {
+  for (const ExportAxis& axis : ExportAxisTable(config)) {
     const Texts& given = axes.*axis.given;
     if (axis.of_refiner && config.type == MattingType::kBase) {
       if (given.empty()) continue;
@@ -159,7 +158,7 @@ Result<std::vector<Axis>> ExportAxes(const SweepAxes& axes,
                               "refiner",
                               FlagOf(axis.name)));
     }
-    Texts values = given.empty()  ? std::move(axis.fallback)
+    Texts values = given.empty()  ? axis.fallback
                    : IsAll(given) ? axis.all
                                   : given;
     const bool checked = !axis.open && !given.empty();
@@ -183,7 +182,7 @@ Status CheckNoExportAxes(const SweepAxes& axes) {
 }
 
 Result<Texts> OptimizationValues(const Texts& texts) {
-  const Texts levels = {"disabled", "basic", "extended", "all"};
+  Texts levels = {"disabled", "basic", "extended", "all"};
   if (texts.empty()) return Texts{"all"};
   if (IsAll(texts)) return levels;
   PARITY_RETURN_IF_ERROR(CheckValues("optimization", texts, levels));

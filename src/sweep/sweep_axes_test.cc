@@ -3,14 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "networks/matting_config.h"
 #include "parity/error.h"
 #include "parity/sweep.h"
-#include "parity/tensor.h"
 
 namespace parity {
 namespace {

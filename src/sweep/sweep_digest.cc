@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/file_mapping.h"
+#include "base/sha256.h"
 #include "base/status_macros.h"
 #include "parity/error.h"
 #include "parity/tensor.h"

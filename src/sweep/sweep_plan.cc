@@ -1,6 +1,5 @@
 #include "sweep/sweep_plan.h"
 
-#include <cstddef>
 #include <filesystem>
 #include <format>
 #include <map>
@@ -19,7 +18,6 @@
 #include "networks/matting_export_options.h"
 #include "parity/error.h"
 #include "parity/sweep.h"
-#include "parity/tensor.h"
 #include "parity/validation.h"
 #include "sweep/row_command.h"
 #include "sweep/sweep_axes.h"

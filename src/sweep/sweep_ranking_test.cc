@@ -29,6 +29,7 @@ SweepRow Row(std::size_t index, Verdict verdict,
 std::vector<std::size_t> Ranked(std::vector<SweepRow> rows) {
   RankRows(rows);
   std::vector<std::size_t> order;
+  order.reserve(rows.size());
   for (const SweepRow& row : rows) order.push_back(row.index);
   return order;
 }

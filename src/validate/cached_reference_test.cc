@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <expected>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -351,8 +352,10 @@ TEST_F(CachedReferenceTest, WhoComesSecondWaitsAndComputesNothing) {
 
 TEST_F(CachedReferenceTest, ManyThatStartTogetherNeedOneWorker) {
   std::vector<std::unique_ptr<CachedReference>> references;
+  references.reserve(4);
   for (int i = 0; i < 4; ++i) references.push_back(Make());
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (const auto& reference : references) {
     threads.emplace_back([&] {
       ASSERT_TRUE(reference->Load({}).has_value());

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "backend/backend.h"
 #include "networks/matting_config.h"
 #include "parity/dtype.h"
