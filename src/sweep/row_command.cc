@@ -52,6 +52,9 @@ void AddRun(std::string& command, const ValidationOptions& options,
     Add(command, "--runtime-library", runtime);
   } else if (runtime != "system") {
     Add(command, "--runtime", runtime);
+    // Where it may have been found.
+    if (!options.reference.cache.empty())
+      Add(command, "--cache", options.reference.cache.string());
   }
   if (options.runtime.threads > 0)
     Add(command, "--threads", std::to_string(options.runtime.threads));

@@ -23,6 +23,7 @@ TEST(RowCommandTest, AnExportNamesEverythingThatMakesIt) {
   options.runtime.provider = "CPUExecutionProvider";
   options.runtime.optimization = "basic";
   options.cases.shapes["src"] = {1, 3, 64, 64};
+  options.reference.cache = "cache";
   MattingExportOptions graph;
   graph.crop = CropMethod::kGather;
   graph.replace = ReplaceMethod::kScatterNd;
@@ -36,7 +37,7 @@ TEST(RowCommandTest, AnExportNamesEverythingThatMakesIt) {
       "--model-refine-patch-replace-method scatter_nd "
       "--onnx-opset-version 12 --precision float32 --output model.onnx "
       "--validate --provider CPUExecutionProvider --optimization basic "
-      "--runtime 1.30.0 --shape src=1x3x64x64");
+      "--runtime 1.30.0 --cache cache --shape src=1x3x64x64");
 }
 
 TEST(RowCommandTest, MattingBaseHasNoRefinerToName) {

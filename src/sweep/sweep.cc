@@ -21,6 +21,7 @@
 #include "parity/error.h"
 #include "sweep/network_exporter.h"
 #include "sweep/row_run.h"
+#include "sweep/sweep_check.h"
 #include "sweep/sweep_journal.h"
 #include "sweep/sweep_plan.h"
 #include "sweep/sweep_ranking.h"
@@ -95,8 +96,11 @@ class Sweeper {
     PARITY_ASSIGN_OR_RETURN(plan_, PlanSweep(options_, runtimes));
     PARITY_ASSIGN_OR_RETURN(const ScratchFolder scratch,
                             ScratchFolder::Create(options_.cache / "scratch"));
+    NetworkExporter exporter(scratch.path());
+    Report("checking the plan");
+    PARITY_RETURN_IF_ERROR(CheckSweep(plan_, exporter));
     PARITY_RETURN_IF_ERROR(OpenJournal());
-    PARITY_RETURN_IF_ERROR(RunRows(scratch.path()));
+    PARITY_RETURN_IF_ERROR(RunRows(exporter));
     result_.total_ms = time.milliseconds();
     RankRows(result_.rows);
     return std::move(result_);
@@ -136,8 +140,7 @@ class Sweeper {
     return {};
   }
 
-  Status RunRows(const fs::path& scratch) {
-    NetworkExporter exporter(scratch);
+  Status RunRows(NetworkExporter& exporter) {
     const std::set<std::string> varying = VaryingAxes(plan_.rows);
     std::set<std::size_t> finished;
     for (const SweepRow& row : result_.rows) finished.insert(row.index);

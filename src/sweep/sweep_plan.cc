@@ -23,9 +23,7 @@
 #include "sweep/sweep_axes.h"
 #include "sweep/sweep_digest.h"
 #include "sweep/sweep_runtimes.h"
-#include "validate/case_plan.h"
 #include "validate/contract.h"
-#include "validate/reference_source.h"
 
 namespace parity {
 namespace {
@@ -104,7 +102,8 @@ class Planner {
     for (const AxisValues& exported : Combinations(axes))
       PARITY_RETURN_IF_ERROR(AddRows(exported));
     plan_.title =
-        std::format("{}, {} combinations", subject_, plan_.rows.size());
+        std::format("{}, {} combination{}", subject_, plan_.rows.size(),
+                    plan_.rows.size() == 1 ? "" : "s");
     PARITY_ASSIGN_OR_RETURN(plan_.digest, Digest());
     return std::move(plan_);
   }
@@ -130,26 +129,12 @@ class Planner {
     return ExportAxes(options_.axes, *network_);
   }
 
-  // What every row would refuse is refused now.
   Result<std::vector<Axis>> ModelAxes() {
     PARITY_RETURN_IF_ERROR(CheckNoExportAxes(options_.axes));
     const ValidationOptions& validation = options_.validation;
     PARITY_ASSIGN_OR_RETURN(const Model model, ReadOnnxModel(validation.model));
     PARITY_RETURN_IF_ERROR(CheckStructure(model));
     const Contract contract = ContractOf(model);
-    PARITY_ASSIGN_OR_RETURN(const ReferencePlan reference,
-                            PlanReference(validation.reference, contract));
-    if (reference.kind == ReferenceKind::kRecorded) {
-      if (!options_.axes.shape.empty()) {
-        return Fail(ErrorCode::kInvalidArgument,
-                    "--shape has no meaning with --recorded, which brings its "
-                    "own inputs");
-      }
-    } else if (options_.axes.shape.empty()) {
-      PARITY_RETURN_IF_ERROR(
-          PlanCases(contract, validation.cases, reference.network)
-              .transform([](const auto&) {}));
-    }
     subject_ = validation.model.filename().string();
     for (const ValueInfo& input : contract.inputs)
       inputs_.push_back(input.name);

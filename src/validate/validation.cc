@@ -37,6 +37,7 @@
 #include "validate/case_variations.h"
 #include "validate/contract.h"
 #include "validate/explainer.h"
+#include "validate/options_check.h"
 #include "validate/recorded_backend.h"
 #include "validate/reference_source.h"
 #include "validate/side_pair.h"
@@ -44,34 +45,6 @@
 
 namespace parity {
 namespace {
-
-// A limit for an output that does not exist would silently leave the intended
-// one at its default.
-Status CheckLimits(const std::map<std::string, double>& limits,
-                   std::string_view flag, const Contract& contract) {
-  for (const auto& [name, limit] : limits) {
-    if (std::ranges::contains(contract.outputs, name, &ValueInfo::name))
-      continue;
-    std::string known;
-    for (const ValueInfo& output : contract.outputs)
-      known += (known.empty() ? "" : ", ") + output.name;
-    return Fail(ErrorCode::kInvalidArgument,
-                std::format("{} {}: the model has no such output; it has {}",
-                            flag, name, known));
-  }
-  return {};
-}
-
-// Recordings bring their inputs; other wishes would silently be ignored.
-Status CheckNoCases(const CaseOptions& cases) {
-  const bool none = cases.only.empty() && cases.shapes.empty() &&
-                    cases.dimensions.empty() && cases.generator.empty() &&
-                    cases.images.empty() && cases.inputs.empty();
-  if (none) return {};
-  return Fail(ErrorCode::kInvalidArgument,
-              "--recorded brings its own inputs: --case, --shape, --dim, "
-              "--generator, --inputs and --image have no meaning with it");
-}
 
 // One validation in progress.
 class Validator {
@@ -99,10 +72,7 @@ class Validator {
     // The graph borrows from this mapping.
     PARITY_ASSIGN_OR_RETURN(mapping_, FileMapping::Open(options_.model));
     if (const Status read = ReadModel(); !read) return Unreadable(read.error());
-    PARITY_RETURN_IF_ERROR(
-        CheckLimits(options_.output_atol, "--atol", contract_));
-    PARITY_RETURN_IF_ERROR(
-        CheckLimits(options_.output_rtol, "--rtol", contract_));
+    PARITY_RETURN_IF_ERROR(CheckLimits(options_, contract_));
     PARITY_ASSIGN_OR_RETURN(plan_,
                             PlanReference(options_.reference, contract_));
     PARITY_RETURN_IF_ERROR(PlanInputs());

@@ -415,6 +415,31 @@ TEST_F(SweepTest, UsageErrorsAreOneLineAndHint) {
   EXPECT_THAT(error({"--shard", "1/3"}), HasSubstr("--journal"));
   EXPECT_THAT(error({"--runtime", "1.2.3"}), HasSubstr("1.2.3"));
   EXPECT_THAT(error({"--torchscript", "a.pt"}), HasSubstr("name it"));
+  EXPECT_THAT(error({"--atol", "alpha=1"}), HasSubstr("no such output"));
+  EXPECT_THAT(error({PARITY_TEST_DATA "/onnx/layer_norm.onnx"}),
+              HasSubstr("no reference"));
+  EXPECT_THAT(error({"--model-checkpoint", folder_ / "gone.pth"}),
+              HasSubstr("gone.pth"));
+  std::ofstream(folder_ / "text.pth") << "no checkpoint";
+  EXPECT_THAT(error({"--model-checkpoint", folder_ / "text.pth"}),
+              HasSubstr("is a text file"));
+  // Also of a shape that is one of several.
+  EXPECT_THAT(error({"--shape", "1x4x64x64"}), HasSubstr("1x4x64x64"));
+  EXPECT_FALSE(fs::exists(folder_ / "cache/sweeps"));
+}
+
+TEST_F(SweepTest, WeightsThatFitOneBackboneLeaveTheOthersTheirRow) {
+  const ToolRun run = RunTool(
+      Sweep({"--provider", "cpu", "--crop", "gather", "--replace", "scatter_nd",
+             "--backbone", "resnet50,mobilenetv2", "--model-checkpoint",
+             PARITY_TEST_DATA
+             "/checkpoints/mattingrefine-mobilenetv2-synthetic0.pth"}));
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  const Json sweep = Report();
+  ASSERT_EQ(sweep["rows"].size(), 2U);
+  EXPECT_EQ(sweep["rows"][0]["axes"]["backbone"], "mobilenetv2");
+  EXPECT_EQ(sweep["rows"][0]["verdict"], "passed");
+  EXPECT_EQ(sweep["rows"][1]["verdict"], "error");
 }
 
 TEST_F(SweepTest, OnATerminalTheProgressNamesTheRow) {

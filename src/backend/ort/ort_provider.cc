@@ -63,6 +63,7 @@ void AppendGeneric(Ort::SessionOptions& options, std::string_view provider) {
   std::string name(provider.substr(0, provider.size() - kSuffix.size()));
   if (name == "Xnnpack") name = "XNNPACK";
   if (name == "Azure") name = "AZURE";
+  if (name == "WebGpu") name = "WebGPU";
   options.AppendExecutionProvider(name, {});
 }
 
