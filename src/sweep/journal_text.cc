@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstddef>
+#include <expected>
 #include <format>
 #include <nlohmann/json.hpp>
 #include <optional>

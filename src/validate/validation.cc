@@ -8,7 +8,6 @@
 #include <expected>
 #include <format>
 #include <future>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>

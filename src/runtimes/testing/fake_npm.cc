@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <format>

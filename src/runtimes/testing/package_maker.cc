@@ -9,6 +9,7 @@
 #include <cstring>
 #include <format>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <string>
 #include <string_view>
