@@ -42,7 +42,9 @@ ExitCode Report(const Result<ExitCode>& outcome) {
   if (outcome) return *outcome;
   // After a signal every other error is only its consequence.
   if (Interrupted() || outcome.error().code == ErrorCode::kInterrupted) {
-    std::println(stderr, "onnx-parity: interrupted");
+    const std::string& message = outcome.error().message;
+    std::println(stderr, "onnx-parity: {}",
+                 message.starts_with("interrupted") ? message : "interrupted");
     return ExitCode::kInterrupted;
   }
   PrintError(outcome.error().message);

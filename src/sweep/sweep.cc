@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <expected>
 #include <filesystem>
 #include <format>
 #include <iterator>
@@ -100,7 +101,8 @@ class Sweeper {
     Report("checking the plan");
     PARITY_RETURN_IF_ERROR(CheckSweep(plan_, exporter));
     PARITY_RETURN_IF_ERROR(OpenJournal());
-    PARITY_RETURN_IF_ERROR(RunRows(exporter));
+    if (Status run = RunRows(exporter); !run)
+      return std::unexpected(Explained(std::move(run).error()));
     result_.total_ms = time.milliseconds();
     RankRows(result_.rows);
     return std::move(result_);
@@ -162,6 +164,16 @@ class Sweeper {
       result_.rows.push_back(std::move(done));
     }
     return {};
+  }
+
+  // An interrupted sweep says what it has and how to go on.
+  Error Explained(Error error) const {
+    if (error.code != ErrorCode::kInterrupted) return error;
+    error.message = std::format(
+        "interrupted; {} of {} rows are in {}, and the same "
+        "command goes on with the others",
+        result_.rows.size(), total_, result_.journal.string());
+    return error;
   }
 
   void Report(std::string text) {

@@ -1,6 +1,7 @@
 #include "sweep/sweep_digest.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <format>
 #include <string>
@@ -11,6 +12,8 @@
 #include "base/file_mapping.h"
 #include "base/sha256.h"
 #include "base/status_macros.h"
+#include "formats/onnx/onnx_reader.h"
+#include "graph/model.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/validation.h"
@@ -58,6 +61,19 @@ Status SweepDigest::AddFile(std::string_view key, const fs::path& path) {
     PARITY_ASSIGN_OR_RETURN(const auto mapping, FileMapping::Open(file));
     Add(file.lexically_relative(path).string(), Sha256Hex(mapping->bytes()));
   }
+  return {};
+}
+
+Status SweepDigest::AddModel(const fs::path& path) {
+  PARITY_RETURN_IF_ERROR(AddFile("model", path));
+  PARITY_ASSIGN_OR_RETURN(const Model model, ReadOnnxModel(path));
+  std::size_t weights = 0;
+  for (const Initializer& initializer : model.graph.initializers)
+    weights += initializer.tensor.bytes().size();
+  std::error_code ignored;
+  if (weights <= fs::file_size(path, ignored)) return {};
+  for (const Initializer& initializer : model.graph.initializers)
+    Add(initializer.name, Sha256Hex(initializer.tensor.bytes()));
   return {};
 }
 

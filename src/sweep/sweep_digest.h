@@ -20,6 +20,9 @@ class SweepDigest {
   // kNotFound, kIo. An empty path is nothing.
   [[nodiscard]] Status AddFile(std::string_view key,
                                const std::filesystem::path& path);
+  // An ONNX file with what it keeps in files beside it. Errors: those of
+  // reading it.
+  [[nodiscard]] Status AddModel(const std::filesystem::path& path);
   // What is compared with what and how, runtime and model aside: reference,
   // cases, tolerance, criterion.
   [[nodiscard]] Status AddValidation(const ValidationOptions& options);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -195,11 +196,17 @@ class Planner {
   Result<std::string> Digest() {
     SweepDigest digest;
     digest.Add("tool", kVersion);
-    PARITY_RETURN_IF_ERROR(digest.AddFile("model", options_.validation.model));
+    if (!options_.validation.model.empty())
+      PARITY_RETURN_IF_ERROR(digest.AddModel(options_.validation.model));
     PARITY_RETURN_IF_ERROR(digest.AddValidation(options_.validation));
     digest.Add("repeats", std::to_string(options_.repeats));
-    for (const SweepRuntime& runtime : runtimes_)
+    for (const SweepRuntime& runtime : runtimes_) {
       digest.Add(runtime.name, runtime.version);
+      // One that is not there is a row, not an error.
+      std::error_code error;
+      if (std::filesystem::is_regular_file(runtime.library, error))
+        PARITY_RETURN_IF_ERROR(digest.AddFile("library", runtime.library));
+    }
     for (const PlannedRow& row : plan_.rows) {
       for (const AxisValue& value : row.axes)
         digest.Add(value.axis, value.value);

@@ -96,6 +96,21 @@ TEST_F(RuntimeVersionsTest, OfficialBuildsOfAnyAgeValidate) {
   EXPECT_EQ(json["runtimes"][1]["candidate"]["version"], "ONNX Runtime 1.16.0");
   for (const Json& report : json["runtimes"])
     EXPECT_EQ(report["verdict"], "passed") << report["runtime"];
+
+  // Side by side in one table.
+  const ToolRun sweep = Run({"sweep", "--model-type", "mattingbase", "--shape",
+                             "1x3x32x48", "--repeat", "2", "--runtime", "all",
+                             "--provider", "cpu", "--json", Report()});
+  EXPECT_EQ(sweep.exit_code, 0) << sweep.out << sweep.err;
+  const Json table = ReadJson(Report());
+  ASSERT_EQ(table["rows"].size(), 3U);
+  for (const Json& row : table["rows"]) {
+    const std::string runtime = row["axes"]["runtime"];
+    EXPECT_EQ(row["verdict"], "passed") << runtime;
+    EXPECT_GT(row["provider_nodes"]["CPUExecutionProvider"], 50) << runtime;
+    if (runtime != "system")
+      EXPECT_EQ(row["runtime_version"], "ONNX Runtime " + runtime);
+  }
 }
 
 }  // namespace

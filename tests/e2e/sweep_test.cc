@@ -329,6 +329,8 @@ TEST_F(SweepTest, InterruptedItKeepsItsRowsAndSaysSo) {
   ::kill(tool.pid(), SIGINT);
   const ToolRun run = tool.Finish();
   EXPECT_EQ(run.exit_code, 130) << run.out << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("of 6 rows are in"),
+                             HasSubstr("the same command goes on")));
   EXPECT_FALSE(fs::exists(folder_ / "sweep.json"));
   const ToolRun again = RunTool(words);
   EXPECT_EQ(again.exit_code, 0) << again.out << again.err;
