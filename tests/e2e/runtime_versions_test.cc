@@ -108,8 +108,9 @@ TEST_F(RuntimeVersionsTest, OfficialBuildsOfAnyAgeValidate) {
     const std::string runtime = row["axes"]["runtime"];
     EXPECT_EQ(row["verdict"], "passed") << runtime;
     EXPECT_GT(row["provider_nodes"]["CPUExecutionProvider"], 50) << runtime;
-    if (runtime != "system")
+    if (runtime != "system") {
       EXPECT_EQ(row["runtime_version"], "ONNX Runtime " + runtime);
+    }
   }
 }
 
