@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <format>
 #include <string>
 #include <string_view>
 
 #include "networks/matting_config.h"
 #include "networks/matting_export_options.h"
+#include "parity/diagnosis.h"
 #include "parity/tensor.h"
+#include "parity/tolerance.h"
 #include "parity/validation.h"
 
 namespace parity {
@@ -43,7 +46,56 @@ void AddNetwork(std::string& command, const MattingConfig& config) {
     Add(command, "--model-refine-prevent-oversampling", "false");
 }
 
-// Where it runs, and on which inputs.
+void AddCases(std::string& command, const CaseOptions& cases) {
+  for (const std::string& name : cases.only) Add(command, "--case", name);
+  for (const auto& [input, shape] : cases.shapes)
+    Add(command, "--shape", std::format("{}={}", input, ToString(shape)));
+  for (const auto& [name, size] : cases.dimensions)
+    Add(command, "--dim", std::format("{}={}", name, size));
+  if (!cases.generator.empty()) Add(command, "--generator", cases.generator);
+  if (cases.seed != 0) Add(command, "--seed", std::to_string(cases.seed));
+  for (const auto& [input, path] : cases.images)
+    Add(command, "--image", std::format("{}={}", input, path.string()));
+  for (const std::filesystem::path& path : cases.inputs)
+    Add(command, "--inputs", path.string());
+  if (cases.vary) command += " --vary";
+}
+
+// What is not as it is by default.
+void AddVerdict(std::string& command, const ValidationOptions& options) {
+  const Tolerance usual;
+  if (options.tolerance.atol != usual.atol)
+    Add(command, "--atol", std::format("{}", options.tolerance.atol));
+  if (options.tolerance.rtol != usual.rtol)
+    Add(command, "--rtol", std::format("{}", options.tolerance.rtol));
+  for (const auto& [output, limit] : options.output_atol)
+    Add(command, "--atol", std::format("{}={}", output, limit));
+  for (const auto& [output, limit] : options.output_rtol)
+    Add(command, "--rtol", std::format("{}={}", output, limit));
+  if (options.criterion == Criterion::kNoise)
+    Add(command, "--criterion", "noise");
+  if (options.strict_ties) command += " --strict-ties";
+}
+
+void AddReference(std::string& command, const ReferenceOptions& reference) {
+  if (!reference.torchscript.empty())
+    Add(command, "--torchscript", reference.torchscript.string());
+  for (const auto& [name, value] : reference.attributes)
+    Add(command, "--attribute", std::format("{}={}", name, value));
+  std::string names;
+  for (const std::string& name : reference.output_names)
+    names += (names.empty() ? "" : ",") + name;
+  if (!names.empty()) Add(command, "--reference-outputs", names);
+  if (!reference.recorded.empty())
+    Add(command, "--recorded", reference.recorded.string());
+  if (!reference.checkpoint.empty())
+    Add(command, "--checkpoint", reference.checkpoint.string());
+  if (reference.allow_missing_keys) command += " --allow-missing-keys";
+  if (reference.synthetic_seed)
+    Add(command, "--synthetic-seed", std::to_string(*reference.synthetic_seed));
+}
+
+// Where it runs, on which inputs, and what passes.
 void AddRun(std::string& command, const ValidationOptions& options,
             std::string_view runtime) {
   Add(command, "--provider", options.runtime.provider);
@@ -58,8 +110,10 @@ void AddRun(std::string& command, const ValidationOptions& options,
   }
   if (options.runtime.threads > 0)
     Add(command, "--threads", std::to_string(options.runtime.threads));
-  for (const auto& [input, shape] : options.cases.shapes)
-    Add(command, "--shape", std::format("{}={}", input, ToString(shape)));
+  if (options.reference.kernels != "auto")
+    Add(command, "--reference-kernels", options.reference.kernels);
+  AddCases(command, options.cases);
+  AddVerdict(command, options);
 }
 
 }  // namespace
@@ -107,15 +161,7 @@ std::string ValidateCommand(const ValidationOptions& options,
                             std::string_view runtime) {
   std::string command =
       "onnx-parity validate " + ShellWord(options.model.string());
-  const ReferenceOptions& reference = options.reference;
-  if (!reference.torchscript.empty())
-    Add(command, "--torchscript", reference.torchscript.string());
-  if (!reference.recorded.empty())
-    Add(command, "--recorded", reference.recorded.string());
-  if (!reference.checkpoint.empty())
-    Add(command, "--checkpoint", reference.checkpoint.string());
-  if (reference.synthetic_seed)
-    Add(command, "--synthetic-seed", std::to_string(*reference.synthetic_seed));
+  AddReference(command, options.reference);
   AddRun(command, options, runtime);
   return command;
 }

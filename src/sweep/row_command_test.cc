@@ -4,6 +4,7 @@
 
 #include "networks/matting_config.h"
 #include "networks/matting_export_options.h"
+#include "parity/diagnosis.h"
 #include "parity/validation.h"
 
 namespace parity {
@@ -55,11 +56,19 @@ TEST(RowCommandTest, AModelThatIsThereIsValidated) {
   ValidationOptions options;
   options.model = "m.onnx";
   options.reference.torchscript = "m.pt";
+  options.reference.attributes["refine_mode"] = "full";
   options.runtime.threads = 2;
+  options.cases.inputs = {"a frame.npz"};
+  options.cases.seed = 3;
+  options.tolerance.atol = 0.001;
+  options.output_rtol["pha"] = 0.5;
+  options.criterion = Criterion::kNoise;
   EXPECT_EQ(ValidateCommand(options, "/opt/libonnxruntime.so.1"),
-            "onnx-parity validate m.onnx --torchscript m.pt --provider "
+            "onnx-parity validate m.onnx --torchscript m.pt "
+            "--attribute refine_mode=full --provider "
             "CPUExecutionProvider --optimization all --runtime-library "
-            "/opt/libonnxruntime.so.1 --threads 2");
+            "/opt/libonnxruntime.so.1 --threads 2 --seed 3 --inputs "
+            "'a frame.npz' --atol 0.001 --rtol pha=0.5 --criterion noise");
 }
 
 }  // namespace
