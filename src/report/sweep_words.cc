@@ -28,6 +28,7 @@ constexpr std::size_t kShownMessages = 20;
 // Three digits or so: "0.25", "61.0", "1234".
 std::string Milliseconds(double value) {
   if (!std::isfinite(value)) return std::format("{}", value);
+  if (value < 1) return std::format("{:.2g}", value);
   if (value < 10) return std::format("{:.2f}", value);
   return value < 1000 ? std::format("{:.1f}", value)
                       : std::format("{:.0f}", value);

@@ -190,6 +190,21 @@ TEST_F(SweepTest, AProviderThatIsNotThereIsARow) {
               HasSubstr("has no provider 'OpenVINOExecutionProvider'"));
 }
 
+TEST_F(SweepTest, AProviderThatRunsNoNodeIsSaidToHaveRunNothing) {
+  // DnnlExecutionProvider has no NonZero and leaves it to the CPU.
+  const std::string data =
+      "/usr/share/libonnx-testdata/data/node/test_nonzero_example";
+  if (!fs::exists(data))
+    GTEST_SKIP() << data << " does not exist: install libonnx-testdata";
+  const ToolRun run =
+      RunTool({"sweep", data + "/model.onnx", "--recorded",
+               data + "/test_data_set_0", "--provider", "dnnl", "--cache",
+               folder_ / "cache", "--json", folder_ / "sweep.json"});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Dnnl ran nothing"));
+  EXPECT_EQ(Report()["rows"][0]["provider_ran_nothing"], true);
+}
+
 TEST_F(SweepTest, AGivenModelIsSweptOverRuntimeAxes) {
   const std::string data =
       std::string(PARITY_TEST_DATA) + "/cases/01-encoder-decoder-dynamic/";
