@@ -201,18 +201,23 @@ Result<UniqueFd> MemoryFile::Seal() && {
 }
 
 Result<AtomicFile> AtomicFile::Create(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
+  // Asked once: other processes may remove or make the file meanwhile.
+  std::error_code error;
+  const std::filesystem::file_status status =
+      std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) {
     return Fail(ErrorCode::kIo,
                 std::format("cannot write {}: it is a folder", path.string()));
   }
   // A device or pipe (/dev/stdout) is written to; replacing it by a file would
   // be a disaster. A link keeps pointing to the file that is replaced.
-  const bool exists = std::filesystem::exists(path, ignored);
-  const bool in_place =
-      exists && !std::filesystem::is_regular_file(path, ignored);
-  const std::filesystem::path target =
-      exists && !in_place ? std::filesystem::canonical(path, ignored) : path;
+  const bool exists = std::filesystem::exists(status);
+  const bool in_place = exists && !std::filesystem::is_regular_file(status);
+  std::filesystem::path target = path;
+  if (exists && !in_place) {
+    target = std::filesystem::canonical(path, error);
+    if (error) target = path;
+  }
   const std::filesystem::path temporary =
       in_place ? std::string()
                : target.string() + std::format(".{}.partial", ::getpid());

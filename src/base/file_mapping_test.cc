@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <ios>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "parity/error.h"
@@ -182,6 +184,27 @@ TEST_F(FileMappingTest, CopyOnWriteChangesNoOtherMapping) {
   std::memcpy(const_cast<std::byte*>((*copy)->bytes().data()), "J", 1);
   EXPECT_EQ(Text(**copy), "Jello");
   EXPECT_EQ(Text(**original), "hello");
+}
+
+TEST(AtomicFileTest, AFileThatOthersRemoveMeanwhileIsMadeAllTheSame) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) /
+      ("atomic_file_race_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path path = folder / "file";
+  std::atomic<bool> done = false;
+  std::thread remover([&] {
+    while (!done) ::unlink(path.c_str());
+  });
+  int failures = 0;
+  for (int i = 0; i < 5000; ++i) {
+    auto file = AtomicFile::Create(path);
+    if (!file || !file->Write("text") || !file->Commit()) ++failures;
+  }
+  done = true;
+  remover.join();
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(failures, 0);
 }
 
 }  // namespace

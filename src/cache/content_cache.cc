@@ -1,6 +1,7 @@
 #include "cache/content_cache.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/types.h>

@@ -7,12 +7,10 @@
 #include <format>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/half.h"
