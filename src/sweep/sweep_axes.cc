@@ -134,11 +134,27 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
+// As ONNX Runtime spells them, for a runtime that does not have them or does
+// not even load: its refusal should name what was meant.
+const Texts& KnownProviders() {
+  static const Texts known = {
+      "CPUExecutionProvider",      "DnnlExecutionProvider",
+      "XnnpackExecutionProvider",  "CUDAExecutionProvider",
+      "TensorrtExecutionProvider", "OpenVINOExecutionProvider",
+      "ROCMExecutionProvider",     "MIGraphXExecutionProvider",
+      "CoreMLExecutionProvider",   "QNNExecutionProvider",
+      "WebGpuExecutionProvider",   "ACLExecutionProvider"};
+  return known;
+}
+
 std::string ProviderName(const std::string& text, const Texts& available) {
   const std::string wanted = Lower(text);
-  for (const std::string& name : available) {
-    const std::string full = Lower(name);
-    if (wanted == full || wanted + Lower(kProviderSuffix) == full) return name;
+  for (const Texts* names : {&available, &KnownProviders()}) {
+    for (const std::string& name : *names) {
+      const std::string full = Lower(name);
+      if (wanted == full || wanted + Lower(kProviderSuffix) == full)
+        return name;
+    }
   }
   return text.ends_with(kProviderSuffix) ? text
                                          : text + std::string(kProviderSuffix);

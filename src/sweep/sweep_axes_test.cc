@@ -139,7 +139,10 @@ TEST(ProviderValuesTest, ShortNamesInAnyCaseAreTaken) {
   EXPECT_THAT(
       ProviderValues({"dnnl", "CPU", "cpuexecutionprovider"}, available),
       ElementsAre("DnnlExecutionProvider", "CPUExecutionProvider"));
-  EXPECT_THAT(ProviderValues({"OpenVINO", "XExecutionProvider"}, available),
+  // What the runtime does not have is named as ONNX Runtime spells it.
+  EXPECT_THAT(ProviderValues({"cpu", "CUDA"}, {}),
+              ElementsAre("CPUExecutionProvider", "CUDAExecutionProvider"));
+  EXPECT_THAT(ProviderValues({"openvino", "XExecutionProvider"}, available),
               ElementsAre("OpenVINOExecutionProvider", "XExecutionProvider"));
 }
 

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "parity/error.h"
 #include "parity/sweep.h"
+#include "parity/validation.h"
 #include "validate/runtime_worker.h"
 #include "worker/worker_client.h"
 
@@ -43,7 +44,8 @@ Result<SweepRuntime> Find(const SweepOptions& options,
 Status Describe(const SweepOptions& options, SweepRuntime& runtime) {
   PARITY_ASSIGN_OR_RETURN(
       const std::unique_ptr<WorkerClient> worker,
-      MakeWorker("candidate", kRuntimeWorker, options.validation.limits,
+      // The limits of a row are for rows.
+      MakeWorker("candidate", kRuntimeWorker, WorkerLimits{},
                  options.validation.interrupted));
   LoadRequest request;
   request.runtime_library = runtime.library.string();
