@@ -22,7 +22,7 @@ namespace parity {
 namespace {
 
 constexpr std::size_t kCellColumns = 40;
-constexpr std::size_t kMessageColumns = 300;
+constexpr std::size_t kMessageColumns = 400;
 constexpr std::size_t kShownMessages = 20;
 
 // Three digits or so: "0.25", "61.0", "1234".
