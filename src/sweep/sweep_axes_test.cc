@@ -127,7 +127,7 @@ TEST(ExportAxesTest, AModelThatIsThereHasNone) {
 TEST(OptimizationValuesTest, AllAloneIsEveryLevelAmongOthersItIsOne) {
   EXPECT_THAT(*OptimizationValues({}), ElementsAre("all"));
   EXPECT_THAT(*OptimizationValues({"all"}),
-              ElementsAre("disabled", "basic", "extended", "all"));
+              ElementsAre("all", "extended", "basic", "disabled"));
   EXPECT_THAT(*OptimizationValues({"disabled", "all"}),
               ElementsAre("disabled", "all"));
   EXPECT_FALSE(OptimizationValues({"most"}).has_value());
