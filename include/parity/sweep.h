@@ -130,7 +130,9 @@ struct SweepResult {
   std::vector<std::string> notes;
   double total_ms = 0;
 
-  // The row to ship: the fastest that passed; null when none did.
+  // The row to ship: the fastest that passed; null when none did. Of several
+  // shapes: the combination of the other axes that passed at most of them and
+  // is fastest over those, represented by its slowest row.
   [[nodiscard]] const SweepRow* recommended() const;
 };
 

@@ -67,9 +67,16 @@ TEST_F(MeasurementLockTest, AnInterruptEndsTheWait) {
   EXPECT_EQ(second.error().code, ErrorCode::kInterrupted);
 }
 
-TEST_F(MeasurementLockTest, WithoutAFolderNobodyWaits) {
+TEST_F(MeasurementLockTest, WithoutAFolderNobodyWaitsAndNoFileIsLeft) {
+  const std::filesystem::path home = std::filesystem::current_path();
+  const std::filesystem::path elsewhere = folder_.string() + "_current";
   std::filesystem::remove_all(folder_);
+  std::filesystem::create_directories(elsewhere);
+  std::filesystem::current_path(elsewhere);
   EXPECT_TRUE(MeasurementLock::Take(nullptr, {}).has_value());
+  EXPECT_TRUE(std::filesystem::is_empty(elsewhere));
+  std::filesystem::current_path(home);
+  std::filesystem::remove_all(elsewhere);
 }
 
 }  // namespace

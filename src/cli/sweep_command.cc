@@ -40,6 +40,8 @@ Result<ExitCode> RunSweep(const SweepFlags& flags,
                           const SweepOutputFlags& output_flags,
                           const std::vector<std::string>& command_line) {
   PARITY_ASSIGN_OR_RETURN(SweepOptions options, ToSweepOptions(flags));
+  if (!flags.journal.empty())
+    PARITY_RETURN_IF_ERROR(CheckNotOverwritten(flags.journal, output_flags));
   PARITY_ASSIGN_OR_RETURN(SweepOutput output, SweepOutput::Open(output_flags));
   ProgressLine progress;
   options.progress = [&](const SweepProgress& now) {

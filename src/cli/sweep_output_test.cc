@@ -51,6 +51,14 @@ TEST(SweepOutputTest, OneRowOrAllMustPass) {
   EXPECT_EQ(CodeOf("all", {}), ExitCode::kFailed);
 }
 
+TEST(SweepOutputTest, APartWithoutRowsHasNothingThatCouldFail) {
+  SweepResult empty;
+  empty.row_count = 4;
+  empty.shard = {.index = 5, .count = 9};
+  EXPECT_EQ(CodeOf("any", empty), ExitCode::kPassed);
+  EXPECT_EQ(CodeOf("all", empty), ExitCode::kPassed);
+}
+
 TEST(SweepOutputTest, TwoFormatsInOnePlaceAreRefused) {
   const TemporaryFolder folder;
   for (const std::filesystem::path& path :
@@ -77,6 +85,8 @@ TEST(SweepOutputTest, AJournalIsNotReplacedByTheResult) {
   flags.csv = folder / "b.csv";
   EXPECT_TRUE(CheckNotOverwritten(folder / "a.jsonl", flags).has_value());
   EXPECT_TRUE(CheckNotOverwritten(folder / "none", flags).has_value());
+  flags.csv = folder / "x/../new.jsonl";
+  EXPECT_FALSE(CheckNotOverwritten(folder / "new.jsonl", flags).has_value());
 }
 
 TEST(SweepOutputTest, AFileIsThereOnceItIsWrittenAndNotBefore) {

@@ -97,7 +97,7 @@ TEST(SweepTableTest, ASweepWithoutRowsSaysSo) {
             "sweep      nothing\n"
             "rows       0 of 2 (shard 3/4), 0.0 s\n"
             "\n"
-            "Nothing to ship: there are no rows.\n");
+            "Nothing to ship: this shard has no rows.\n");
 }
 
 TEST(SweepTableTest, WhenNothingPassedTheMostFrequentCauseIsNamed) {
@@ -114,6 +114,14 @@ TEST(SweepTableTest, WhenNothingPassedTheMostFrequentCauseIsNamed) {
   EXPECT_THAT(Text(result),
               EndsWith("\nNothing to ship: the one row did not pass, cause "
                        "load.\n"));
+}
+
+TEST(SweepTableTest, WithoutAnyKnownCauseNoneIsNamed) {
+  SweepResult result;
+  result.rows = {CrashedRow(0), CrashedRow(1)};
+  for (SweepRow& row : result.rows) row.cause.reset();
+  EXPECT_THAT(Text(result),
+              EndsWith("\nNothing to ship: none of 2 rows passed.\n"));
 }
 
 TEST(SweepTableTest, OneRowIsNamedByAllItsAxes) {
@@ -141,6 +149,22 @@ TEST(SweepTableTest, ARowThatIsListedFirstButNotProposedIsExplained) {
   EXPECT_THAT(
       Text(result),
       HasSubstr("\n  Row 4 is faster by no more than measurements vary.\n"));
+}
+
+TEST(SweepTableTest, ARecommendationSaysHowItDidAtTheOtherShapes) {
+  SweepResult result;
+  result.rows = {SampleRow(0), SampleRow(1), SampleRow(2)};
+  for (SweepRow& row : result.rows) {
+    row.axes.push_back(
+        {.axis = "shape", .value = std::format("1x3x{}x8", 8 + row.index)});
+    row.steady_run_ms = 50.0 + static_cast<double>(row.index);
+  }
+  EXPECT_THAT(
+      Text(result),
+      HasSubstr("\n  It passed at all 3 shapes; this one took longest.\n"));
+  result.rows[1].verdict = Verdict::kFailed;
+  EXPECT_THAT(Text(result),
+              HasSubstr("\n  It did NOT pass at shape 1x3x9x8.\n"));
 }
 
 TEST(SweepTableTest, AProviderThatRanNothingIsSaidWhereItIsProposed) {

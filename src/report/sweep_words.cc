@@ -22,7 +22,7 @@ namespace parity {
 namespace {
 
 constexpr std::size_t kCellColumns = 40;
-constexpr std::size_t kMessageColumns = 300;
+constexpr std::size_t kMessageColumns = 400;
 constexpr std::size_t kShownMessages = 20;
 
 // Three digits or so: "0.25", "61.0", "1234".
@@ -86,9 +86,11 @@ std::string InWords(const std::vector<AxisValue>& axes) {
   return Joined(parts);
 }
 
-// By the axes that tell it from the others; by all of them when none does.
+// By the axes that tell it from the others, a shape aside, which is nothing to
+// ship; by all of them when none does.
 std::string InWords(const SweepRow& row, const std::vector<SweepRow>& rows) {
-  const SweepAxisSplit split = SplitAxes(rows);
+  SweepAxisSplit split = SplitAxes(rows);
+  std::erase(split.varying, "shape");
   std::vector<AxisValue> axes = row.axes;
   if (!split.varying.empty()) {
     std::erase_if(axes, [&](const AxisValue& entry) {
@@ -125,11 +127,35 @@ std::string Numbers(const SweepRow& row) {
                      Joined(parts));
 }
 
-// Why the row that is listed first is not the one to ship.
+// Whether rows that differ in nothing but their shape passed, too. Nothing
+// where there is one shape.
+std::optional<std::string> AboutOtherShapes(const std::vector<SweepRow>& rows,
+                                            const SweepRow& shipped) {
+  std::vector<std::string> passed;
+  std::vector<std::string> other;
+  for (const SweepRow& row : rows) {
+    const bool same =
+        std::ranges::all_of(shipped.axes, [&](const AxisValue& entry) {
+          return entry.axis == "shape" || row.Axis(entry.axis) == entry.value;
+        });
+    if (!same) continue;
+    (row.verdict == Verdict::kPassed ? passed : other)
+        .push_back(Printable(row.Axis("shape")));
+  }
+  if (!other.empty())
+    return std::format("It did NOT pass at shape {}.", Joined(other));
+  if (passed.size() < 2) return std::nullopt;
+  return std::format("It passed at all {} shapes; this one took longest.",
+                     passed.size());
+}
+
+// Why the row that is listed first, of those with its shape, is not the one to
+// ship.
 std::optional<std::string> AboutTheFastest(const SweepResult& result,
                                            const SweepRow& shipped) {
-  const auto passed = [](const SweepRow& row) {
-    return row.verdict == Verdict::kPassed;
+  const auto passed = [&](const SweepRow& row) {
+    return row.verdict == Verdict::kPassed &&
+           row.Axis("shape") == shipped.Axis("shape");
   };
   const auto first = std::ranges::find_if(result.rows, passed);
   if (first->index == shipped.index) return std::nullopt;
@@ -139,15 +165,31 @@ std::optional<std::string> AboutTheFastest(const SweepResult& result,
         "another one.",
         first->index);
   }
+  if (std::ranges::contains(SplitAxes(result.rows).varying, "shape")) {
+    return std::format(
+        "Row {} is faster at this shape, but not the better one over all "
+        "shapes.",
+        first->index);
+  }
   return std::format("Row {} is faster by no more than measurements vary.",
                      first->index);
 }
 
-std::string NothingToShip(const std::vector<SweepRow>& rows) {
-  if (rows.empty()) return "there are no rows.";
+std::string NothingToShip(const SweepResult& result) {
+  const std::vector<SweepRow>& rows = result.rows;
+  if (rows.empty()) {
+    return result.shard.count > 1 ? "this shard has no rows."
+                                  : "there are no rows.";
+  }
   std::map<std::string, std::size_t> causes;
-  for (const SweepRow& row : rows)
-    ++causes[row.cause ? std::string(Name(*row.cause)) : "unknown"];
+  for (const SweepRow& row : rows) {
+    if (row.cause) ++causes[std::string(Name(*row.cause))];
+  }
+  if (causes.empty()) {
+    return rows.size() == 1
+               ? "the one row did not pass."
+               : std::format("none of {} rows passed.", rows.size());
+  }
   const auto most = std::ranges::max_element(
       causes, {}, [](const auto& entry) { return entry.second; });
   if (rows.size() == 1)
@@ -324,12 +366,14 @@ std::vector<std::string> SweepMessages(const std::vector<SweepRow>& rows) {
 SweepAdvice Advise(const SweepResult& result) {
   const SweepRow* const row = result.recommended();
   if (row == nullptr)
-    return {.what = NothingToShip(result.rows), .remarks = {}, .commands = {}};
+    return {.what = NothingToShip(result), .remarks = {}, .commands = {}};
   SweepAdvice advice{.ship = true,
                      .what = InWords(*row, result.rows),
                      .remarks = {},
                      .commands = Lines(row->command)};
   advice.remarks.push_back(Numbers(*row));
+  if (auto remark = AboutOtherShapes(result.rows, *row))
+    advice.remarks.push_back(*std::move(remark));
   if (row->provider_ran_nothing())
     advice.remarks.push_back(
         "Its provider ran no node: another one did all the work.");

@@ -36,10 +36,13 @@ Status CheckSameSweep(const SweepResult& merged, const std::string& first,
                       const JournalHeader& header, const std::string& name) {
   if (merged.plan == header.plan && merged.row_count == header.row_count)
     return {};
-  return Fail(ErrorCode::kIncompatible,
-              std::format("{} and {} are journals of different sweeps ('{}' "
-                          "and '{}')",
-                          first, name, merged.title, header.title));
+  return Fail(
+      ErrorCode::kIncompatible,
+      std::format(
+          "{} and {} are journals of different sweeps ({})", first, name,
+          merged.title == header.title
+              ? "other flags, files or runtimes"
+              : std::format("'{}' and '{}'", merged.title, header.title)));
 }
 
 // "rows 1, 2, 3, …".

@@ -21,7 +21,9 @@ namespace parity {
 Result<std::filesystem::path> NetworkExporter::Export(
     const ExportPlan& plan, const ReferenceOptions& reference) {
   std::filesystem::path path = folder_ / "model.onnx";
-  if (exported_ == plan.key) return path;
+  std::error_code error;
+  if (exported_ == plan.key && std::filesystem::exists(path, error))
+    return path;
   exported_.clear();
   PARITY_RETURN_IF_ERROR(LoadWeights(plan, reference));
   MattingExportOptions graph = plan.graph;

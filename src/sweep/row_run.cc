@@ -1,15 +1,20 @@
 #include "sweep/row_run.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <filesystem>
+#include <format>
 #include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/measurement_lock.h"
+#include "base/status_macros.h"
 #include "base/stopwatch.h"
 #include "parity/compare.h"
 #include "parity/diagnosis.h"
@@ -53,12 +58,52 @@ std::string MessageOf(const ValidationResult& result) {
   const std::vector<std::string> reasons = result.Reasons();
   std::string message = reasons.empty() ? "" : reasons.front();
   if (result.findings.empty()) return message;
+  // The one that gives the row its cause.
   const Finding& finding = result.findings.front();
-  if (!finding.fails && result.verdict() != Verdict::kUndecided) return message;
   // Each often quotes the other.
   if (finding.message.contains(message)) return finding.message;
   if (message.contains(finding.message)) return message;
   return message + "; " + finding.message;
+}
+
+// Of the files that every row needs, one that is no longer there; or empty.
+std::filesystem::path MissingFile(const ValidationOptions& options,
+                                  bool exported) {
+  std::vector<std::filesystem::path> needed = options.cases.inputs;
+  if (!exported) needed.push_back(options.model);
+  for (const auto& [input, path] : options.cases.images) needed.push_back(path);
+  for (const std::filesystem::path& path :
+       {options.reference.checkpoint, options.reference.torchscript,
+        options.reference.recorded}) {
+    if (!path.empty()) needed.push_back(path);
+  }
+  for (std::filesystem::path& path : needed) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return std::move(path);
+  }
+  return {};
+}
+
+// Nothing for an error that belongs to the row.
+Status CheckStillThere(const PlannedRow& planned) {
+  const std::filesystem::path missing =
+      MissingFile(planned.options, planned.exported.has_value());
+  if (missing.empty()) return {};
+  return Fail(ErrorCode::kNotFound,
+              std::format("{} is gone; the rows that were finished before are "
+                          "kept",
+                          missing.string()));
+}
+
+// The exported file's place says nothing to the user, and is another one each
+// time.
+void HidePlace(const std::filesystem::path& place, std::string& message) {
+  const std::string text = place.string();
+  if (text.empty()) return;
+  const std::string name = place.filename().string();
+  for (std::size_t at = message.find(text); at != std::string::npos;
+       at = message.find(text, at + name.size()))
+    message.replace(at, text.size(), name);
 }
 
 void AddMeasurements(const ValidationResult& result, SweepRow& row) {
@@ -71,6 +116,19 @@ void AddMeasurements(const ValidationResult& result, SweepRow& row) {
   row.first_run_ms = first.candidate_run_ms;
   row.steady_run_ms = first.candidate_steady_ms();
   row.repeats = static_cast<std::int64_t>(first.candidate_repeat_ms.size());
+}
+
+Result<std::filesystem::path> ExportAlone(
+    const PlannedRow& planned, NetworkExporter& exporter,
+    const std::function<void(std::string_view)>& progress) {
+  // It would disturb what another process measures.
+  PARITY_ASSIGN_OR_RETURN(
+      const MeasurementLock lock,
+      MeasurementLock::Take(planned.options.interrupted, [&] {
+        progress("waiting for another measurement on this machine");
+      }));
+  progress("exporting");
+  return exporter.Export(*planned.exported, planned.options.reference);
 }
 
 }  // namespace
@@ -89,6 +147,7 @@ SweepRow RowOf(const PlannedRow& planned,
   if (row.verdict != Verdict::kPassed) {
     row.cause = result->cause();
     row.message = MessageOf(*result);
+    if (planned.exported) HidePlace(result->model_path, row.message);
   }
   FindWorstOutput(*result, row);
   AddMeasurements(*result, row);
@@ -101,11 +160,12 @@ Result<SweepRow> RunRow(const PlannedRow& planned, NetworkExporter& exporter,
   ValidationOptions options = planned.options;
   options.progress = progress;
   if (planned.exported) {
-    progress("exporting");
-    auto exported = exporter.Export(*planned.exported, options.reference);
+    auto exported = ExportAlone(planned, exporter, progress);
     if (!exported) {
-      if (exported.error().code == ErrorCode::kIo)
+      if (exported.error().code == ErrorCode::kIo ||
+          exported.error().code == ErrorCode::kInterrupted)
         return std::unexpected(std::move(exported).error());
+      PARITY_RETURN_IF_ERROR(CheckStillThere(planned));
       return RowOf(planned, std::unexpected(std::move(exported).error()));
     }
     options.model = *std::move(exported);
@@ -113,6 +173,8 @@ Result<SweepRow> RunRow(const PlannedRow& planned, NetworkExporter& exporter,
   const Result<ValidationResult> result = Validate(options);
   if (!result && result.error().code == ErrorCode::kInterrupted)
     return std::unexpected(result.error());
+  if (!result || result->error)
+    PARITY_RETURN_IF_ERROR(CheckStillThere(planned));
   SweepRow row = RowOf(planned, result);
   row.total_ms = time.milliseconds();
   return row;

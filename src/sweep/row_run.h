@@ -20,8 +20,9 @@ namespace parity {
 
 // Exports the row's model, if need be, and validates it. A combination that
 // cannot be exported, loaded or run is a row that says so. Errors:
-// kInterrupted, and kIo when the exported file cannot be written, which says
-// nothing about the combination.
+// kInterrupted, kIo when the exported file cannot be written, and kNotFound
+// when a file that the sweep was started with is gone: they say nothing about
+// the combination.
 [[nodiscard]] Result<SweepRow> RunRow(
     const PlannedRow& planned, NetworkExporter& exporter,
     const std::function<void(std::string_view)>& progress);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "parity/compare.h"
@@ -12,7 +13,9 @@
 #include "parity/error.h"
 #include "parity/sweep.h"
 #include "parity/validation.h"
+#include "sweep/network_exporter.h"
 #include "sweep/sweep_plan.h"
+#include "sweep/testing/sample_rows.h"
 
 namespace parity {
 namespace {
@@ -112,6 +115,50 @@ TEST(RowOfTest, AFailureHasItsCauseAndItsReason) {
   EXPECT_NE(row.message.find("pha differs by 0.25"), std::string::npos)
       << row.message;
   EXPECT_NE(row.message.find("right on the CPU"), std::string::npos);
+}
+
+TEST(RowOfTest, AFailureByRoundingSaysSo) {
+  ValidationResult result = Passed();
+  result.cases[0].outputs[0] = Output("pha", 0.006, 0.005);
+  Finding finding;
+  finding.cause = Cause::kRounding;
+  finding.fails = false;
+  finding.message = "an absolute tolerance of 0.02 would hold";
+  result.findings = {finding};
+  const SweepRow row = RowOf(Planned(), result);
+  EXPECT_EQ(row.cause, Cause::kRounding);
+  EXPECT_NE(row.message.find("tolerance of 0.02 would hold"), std::string::npos)
+      << row.message;
+}
+
+TEST(RowOfTest, TheExportedFilesPlaceIsNotInTheMessage) {
+  ValidationResult result;
+  result.model_path = "/cache/scratch/x1/model.onnx";
+  result.error =
+      Error{.code = ErrorCode::kBackend,
+            .message =
+                "Load model from /cache/scratch/x1/model.onnx failed: "
+                "/cache/scratch/x1/model.onnx"};
+  PlannedRow planned = Planned();
+  planned.exported.emplace();
+  EXPECT_EQ(RowOf(planned, result).message,
+            "Load model from model.onnx failed: model.onnx");
+  planned.exported.reset();
+  EXPECT_EQ(RowOf(planned, result).message, result.error->message);
+}
+
+TEST(RunRowTest, AFileThatIsGoneEndsTheSweepAndIsNoRow) {
+  const TemporaryFolder folder;
+  PlannedRow planned = Planned();
+  planned.exported.emplace();
+  planned.options.reference.checkpoint = folder / "gone.pth";
+  NetworkExporter exporter(folder / "");
+  const Result<SweepRow> row =
+      RunRow(planned, exporter, [](std::string_view) {});
+  ASSERT_FALSE(row.has_value());
+  EXPECT_EQ(row.error().code, ErrorCode::kNotFound);
+  EXPECT_NE(row.error().message.find("gone.pth is gone"), std::string::npos)
+      << row.error().message;
 }
 
 TEST(RowOfTest, AModelThatDoesNotLoadHasNoTimes) {

@@ -111,11 +111,14 @@ bool IsAll(const Texts& texts) { return texts.size() == 1 && texts[0] == kAll; }
 // Each value is one of `known` and there once.
 Status CheckValues(std::string_view axis, const Texts& values,
                    const Texts& known) {
+  const bool all_is_a_value = std::ranges::contains(known, kAll);
+  if (!all_is_a_value) PARITY_RETURN_IF_ERROR(CheckAllIsAlone(axis, values));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!known.empty() && !std::ranges::contains(known, values[i])) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  std::format("{}: '{}' is none of {}, all", FlagOf(axis),
-                              values[i], Listed(known)));
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          std::format("{}: '{}' is none of {}{}", FlagOf(axis), values[i],
+                      Listed(known), all_is_a_value ? "" : ", all"));
     }
     if (std::ranges::contains(std::span(values).first(i), values[i])) {
       return Fail(
@@ -162,6 +165,13 @@ std::string ProviderName(const std::string& text, const Texts& available) {
 
 }  // namespace
 
+Status CheckAllIsAlone(std::string_view axis, const Texts& texts) {
+  if (texts.size() < 2 || !std::ranges::contains(texts, kAll)) return {};
+  return Fail(
+      ErrorCode::kInvalidArgument,
+      std::format("{}: 'all' stands alone, not in a list", FlagOf(axis)));
+}
+
 Result<std::vector<Axis>> ExportAxes(const SweepAxes& axes,
                                      const MattingConfig& config) {
   std::vector<Axis> result;
@@ -200,7 +210,11 @@ Status CheckNoExportAxes(const SweepAxes& axes) {
 Result<Texts> OptimizationValues(const Texts& texts) {
   Texts levels = {"disabled", "basic", "extended", "all"};
   if (texts.empty()) return Texts{"all"};
-  if (IsAll(texts)) return levels;
+  if (IsAll(texts)) {
+    // The default first: it is proposed where others are no faster.
+    std::ranges::reverse(levels);
+    return levels;
+  }
   PARITY_RETURN_IF_ERROR(CheckValues("optimization", texts, levels));
   return texts;
 }

@@ -20,6 +20,10 @@ struct Axis {
   std::vector<std::string> values;
 };
 
+// Errors: kInvalidArgument for "all" among other values.
+[[nodiscard]] Status CheckAllIsAlone(std::string_view axis,
+                                     const std::vector<std::string>& texts);
+
 // The axes of how the network is exported, in the order in which rows are made
 // (the last changes fastest): backbone, backbone_scale, kernel_size,
 // refine_mode, opset, precision, crop, replace. Those that say nothing about a

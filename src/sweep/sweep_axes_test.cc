@@ -46,6 +46,18 @@ TEST(ExportAxesTest, TheDefaultIsEveryPatchMethodAtTheUsersConfiguration) {
   EXPECT_THAT(ValuesOf(*axes, "precision"), ElementsAre("float32"));
 }
 
+TEST(ExportAxesTest, AllAmongOthersIsRefusedForWhatItIs) {
+  SweepAxes given;
+  given.opset = {"all", "12"};
+  const auto axes = ExportAxes(given, {});
+  ASSERT_FALSE(axes.has_value());
+  EXPECT_EQ(axes.error().message, "--opset: 'all' stands alone, not in a list");
+  EXPECT_EQ(OptimizationValues({"none"}).error().message,
+            "--optimization: 'none' is none of disabled, basic, extended, all");
+  EXPECT_TRUE(OptimizationValues({"basic", "all"}).has_value());
+  EXPECT_FALSE(ShapeValues({"1x3x8x8", "all"}, true).has_value());
+}
+
 TEST(ExportAxesTest, AllIsEveryValue) {
   SweepAxes given;
   given.refine_mode = given.backbone = given.kernel_size = given.opset =
@@ -115,7 +127,7 @@ TEST(ExportAxesTest, AModelThatIsThereHasNone) {
 TEST(OptimizationValuesTest, AllAloneIsEveryLevelAmongOthersItIsOne) {
   EXPECT_THAT(*OptimizationValues({}), ElementsAre("all"));
   EXPECT_THAT(*OptimizationValues({"all"}),
-              ElementsAre("disabled", "basic", "extended", "all"));
+              ElementsAre("all", "extended", "basic", "disabled"));
   EXPECT_THAT(*OptimizationValues({"disabled", "all"}),
               ElementsAre("disabled", "all"));
   EXPECT_FALSE(OptimizationValues({"most"}).has_value());

@@ -1,9 +1,9 @@
 #include "sweep/sweep_digest.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <format>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "formats/onnx/onnx_reader.h"
 #include "graph/model.h"
+#include "graph/subgraphs.h"
 #include "parity/error.h"
 #include "parity/tensor.h"
 #include "parity/validation.h"
@@ -38,6 +39,18 @@ Result<std::vector<fs::path>> FilesBelow(const fs::path& folder) {
   }
   std::ranges::sort(files);
   return files;
+}
+
+// The files that the graph's weights are in, relative to the model's folder.
+void AddExternalFiles(const Graph& graph, std::set<fs::path>& files) {
+  for (const Initializer& initializer : graph.initializers) {
+    if (initializer.encoded && !initializer.encoded->location.empty())
+      files.insert(initializer.encoded->location);
+  }
+  for (const Node& node : graph.nodes) {
+    for (const Graph* const inner : Subgraphs(node))
+      AddExternalFiles(*inner, files);
+  }
 }
 
 }  // namespace
@@ -66,14 +79,12 @@ Status SweepDigest::AddFile(std::string_view key, const fs::path& path) {
 
 Status SweepDigest::AddModel(const fs::path& path) {
   PARITY_RETURN_IF_ERROR(AddFile("model", path));
-  PARITY_ASSIGN_OR_RETURN(const Model model, ReadOnnxModel(path));
-  std::size_t weights = 0;
-  for (const Initializer& initializer : model.graph.initializers)
-    weights += initializer.tensor.bytes().size();
-  std::error_code ignored;
-  if (weights <= fs::file_size(path, ignored)) return {};
-  for (const Initializer& initializer : model.graph.initializers)
-    Add(initializer.name, Sha256Hex(initializer.tensor.bytes()));
+  PARITY_ASSIGN_OR_RETURN(const Model model,
+                          ReadOnnxModel(path, {.load_external_data = false}));
+  std::set<fs::path> beside;
+  AddExternalFiles(model.graph, beside);
+  for (const fs::path& file : beside)
+    PARITY_RETURN_IF_ERROR(AddFile(file.string(), path.parent_path() / file));
   return {};
 }
 

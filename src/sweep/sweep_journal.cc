@@ -116,10 +116,11 @@ Result<std::optional<UniqueFd>> OpenLocked(const std::filesystem::path& path) {
 Status CheckHeader(const JournalHeader& found, const JournalHeader& wanted,
                    const std::filesystem::path& path) {
   if (found.plan != wanted.plan || found.row_count != wanted.row_count) {
-    return Fail(ErrorCode::kIncompatible,
-                std::format("{} belongs to another sweep; give another "
-                            "--journal, or delete it",
-                            path.string()));
+    return Fail(
+        ErrorCode::kIncompatible,
+        std::format("{} belongs to another sweep (other flags, files or "
+                    "runtimes); give another --journal, or delete it",
+                    path.string()));
   }
   if (found.shard != wanted.shard) {
     return Fail(ErrorCode::kIncompatible,

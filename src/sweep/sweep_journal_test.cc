@@ -121,8 +121,8 @@ TEST_F(SweepJournalTest, TheJournalOfAnotherSweepIsRefusedAndLeftAlone) {
   EXPECT_EQ(OpenError(other).code, ErrorCode::kIncompatible);
   EXPECT_EQ(OpenError(other).message,
             path_.string() +
-                " belongs to another sweep; give another "
-                "--journal, or delete it");
+                " belongs to another sweep (other flags, files or runtimes); "
+                "give another --journal, or delete it");
   JournalHeader shard = Header();
   shard.shard = {.index = 2, .count = 3};
   EXPECT_EQ(OpenError(shard).code, ErrorCode::kIncompatible);

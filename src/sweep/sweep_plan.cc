@@ -96,6 +96,7 @@ class Planner {
     PARITY_ASSIGN_OR_RETURN(
         const std::vector<Axis> axes,
         options_.validation.model.empty() ? NetworkAxes() : ModelAxes());
+    PARITY_RETURN_IF_ERROR(CheckAllIsAlone("provider", options_.axes.provider));
     PARITY_ASSIGN_OR_RETURN(optimizations_,
                             OptimizationValues(options_.axes.optimization));
     PARITY_ASSIGN_OR_RETURN(

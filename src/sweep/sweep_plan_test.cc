@@ -9,13 +9,19 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "formats/onnx/onnx_writer.h"
+#include "graph/model.h"
 #include "parity/error.h"
 #include "parity/sweep.h"
+#include "parity/tensor.h"
+#include "sweep/sweep_digest.h"
 #include "sweep/sweep_runtimes.h"
+#include "sweep/testing/sample_rows.h"
 
 namespace parity {
 namespace {
@@ -180,6 +186,41 @@ TEST(SweepPlanTest, AGivenModelHasItsOwnInputsAndNoExport) {
   plan = PlanSweep(options, Runtimes());
   ASSERT_FALSE(plan.has_value());
   EXPECT_THAT(plan.error().message, HasSubstr("--crop"));
+}
+
+TEST(SweepPlanTest, AllIsNoProviderAmongOthers) {
+  SweepOptions options;
+  options.axes.provider = {"cpu", "all"};
+  const auto plan = PlanSweep(options, Runtimes());
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_EQ(plan.error().message,
+            "--provider: 'all' stands alone, not in a list");
+}
+
+TEST(SweepDigestTest, WeightsBesideALargerModelFileArePartOfIt) {
+  const TemporaryFolder folder;
+  const auto digest = [&](float value) {
+    Model model;
+    model.ir_version = 8;
+    model.opset_imports = {{.domain = "", .version = 17}};
+    model.graph.name = std::string(9000, 'n');
+    const std::vector<float> values(500, value);
+    model.graph.initializers.push_back(
+        {.name = "w",
+         .tensor = Tensor::Copy(DType::kFloat32, {500},
+                                std::as_bytes(std::span(values)))
+                       .value()});
+    EXPECT_TRUE(WriteOnnxModel(model, folder / "model.onnx",
+                               {.external_data_threshold_bytes = 100})
+                    .has_value());
+    SweepDigest result;
+    EXPECT_TRUE(result.AddModel(folder / "model.onnx").has_value());
+    return result.Finish();
+  };
+  const std::string first = digest(1);
+  EXPECT_TRUE(std::filesystem::exists(folder / "model.onnx.data"));
+  EXPECT_NE(digest(2), first);
+  EXPECT_EQ(digest(1), first);
 }
 
 TEST(SweepPlanTest, SyntheticWeightsAreSaidToBeSo) {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <limits>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "parity/sweep.h"
@@ -17,6 +20,43 @@ double SteadyTime(const SweepRow& row) {
   const double time =
       row.steady_run_ms.value_or(std::numeric_limits<double>::infinity());
   return std::isnan(time) ? std::numeric_limits<double>::infinity() : time;
+}
+
+// Rows that differ in nothing but their shape, as far as they passed.
+struct Combination {
+  std::vector<AxisValue> axes;  // without the shape
+  std::size_t passed = 0;
+  double time = 0;  // of all that passed
+  bool ran_nothing = false;
+  std::size_t index = 0;              // of the first
+  const SweepRow* slowest = nullptr;  // the largest shape, as a rule
+};
+
+std::vector<Combination> PassingCombinations(
+    const std::vector<SweepRow>& rows) {
+  std::vector<Combination> combinations;
+  for (const SweepRow& row : rows) {
+    if (row.verdict != Verdict::kPassed) continue;
+    std::vector<AxisValue> axes = row.axes;
+    std::erase_if(axes,
+                  [](const AxisValue& entry) { return entry.axis == "shape"; });
+    auto found =
+        row.Axis("shape").empty()
+            ? combinations.end()
+            : std::ranges::find(combinations, axes, &Combination::axes);
+    if (found == combinations.end()) {
+      combinations.push_back({.axes = std::move(axes), .index = row.index});
+      found = std::prev(combinations.end());
+    }
+    ++found->passed;
+    found->time += SteadyTime(row);
+    found->ran_nothing |= row.provider_ran_nothing();
+    found->index = std::min(found->index, row.index);
+    if (found->slowest == nullptr ||
+        SteadyTime(row) > SteadyTime(*found->slowest))
+      found->slowest = &row;
+  }
+  return combinations;
 }
 
 int Place(Verdict verdict) {
@@ -42,27 +82,28 @@ void RankRows(std::vector<SweepRow>& rows) {
   std::ranges::stable_sort(rows, {}, rank);
 }
 
-// A row whose provider ran nothing measures the fallback, under a name that
-// promises something else: it is proposed only when there is no other. Among
-// the fastest, the first in the order of the axes, which list defaults first.
+// What is shipped has to do for all shapes that were tried: what passes at most
+// of them, and is fastest over those. Times at different shapes say nothing
+// about each other. A combination whose provider ran nothing measures the
+// fallback, under a name that promises something else: it is proposed only when
+// there is no other. Among the fastest, the first in the order of the axes,
+// which list defaults first.
 const SweepRow* SweepResult::recommended() const {
-  std::vector<const SweepRow*> candidates;
-  for (const SweepRow& row : rows) {
-    if (row.verdict == Verdict::kPassed) candidates.push_back(&row);
-  }
-  const auto ran_nothing = [](const SweepRow* row) {
-    return row->provider_ran_nothing();
-  };
-  if (!std::ranges::all_of(candidates, ran_nothing))
-    std::erase_if(candidates, ran_nothing);
+  std::vector<Combination> candidates = PassingCombinations(rows);
   if (candidates.empty()) return nullptr;
-  const auto time = [](const SweepRow* row) { return SteadyTime(*row); };
-  const double fastest = time(*std::ranges::min_element(candidates, {}, time));
-  std::erase_if(candidates, [&](const SweepRow* row) {
-    return time(row) > fastest * (1 + kSameTime);
+  const std::size_t most =
+      std::ranges::max(candidates, {}, &Combination::passed).passed;
+  std::erase_if(candidates, [&](const Combination& combination) {
+    return combination.passed < most;
   });
-  const auto index = [](const SweepRow* row) { return row->index; };
-  return *std::ranges::min_element(candidates, {}, index);
+  if (!std::ranges::all_of(candidates, &Combination::ran_nothing))
+    std::erase_if(candidates, &Combination::ran_nothing);
+  const double fastest =
+      std::ranges::min(candidates, {}, &Combination::time).time;
+  std::erase_if(candidates, [&](const Combination& combination) {
+    return combination.time > fastest * (1 + kSameTime);
+  });
+  return std::ranges::min(candidates, {}, &Combination::index).slowest;
 }
 
 }  // namespace parity

@@ -97,6 +97,45 @@ TEST(SweepRankingTest, AProviderThatRanNothingIsTheLastResort) {
   EXPECT_EQ(Recommended({idle, Row(1, Verdict::kFailed, 20)}), 0);
 }
 
+SweepRow Shaped(SweepRow row, const std::string& crop,
+                const std::string& shape) {
+  row.axes = {{.axis = "crop", .value = crop},
+              {.axis = "shape", .value = shape},
+              {.axis = "provider", .value = "DnnlExecutionProvider"}};
+  return row;
+}
+
+TEST(SweepRankingTest, WhatFailsAtAnotherShapeIsNotRecommended) {
+  // Fast at the small shape, wrong at the large one.
+  EXPECT_EQ(
+      Recommended(
+          {Shaped(Row(0, Verdict::kPassed, 1), "gather", "1x3x64x64"),
+           Shaped(Row(1, Verdict::kFailed, 90), "gather", "1x3x720x1280"),
+           Shaped(Row(2, Verdict::kPassed, 2), "unfold", "1x3x64x64"),
+           Shaped(Row(3, Verdict::kPassed, 99), "unfold", "1x3x720x1280")}),
+      3);
+}
+
+TEST(SweepRankingTest, TheFastestOverAllShapesIsRecommended) {
+  EXPECT_EQ(
+      Recommended(
+          {Shaped(Row(0, Verdict::kPassed, 1), "gather", "1x3x64x64"),
+           Shaped(Row(1, Verdict::kPassed, 99), "gather", "1x3x720x1280"),
+           Shaped(Row(2, Verdict::kPassed, 3), "unfold", "1x3x64x64"),
+           Shaped(Row(3, Verdict::kPassed, 80), "unfold", "1x3x720x1280")}),
+      3);
+}
+
+TEST(SweepRankingTest, AShapeThatNoneTakesDecidesNothing) {
+  EXPECT_EQ(
+      Recommended(
+          {Shaped(Row(0, Verdict::kPassed, 2), "gather", "1x3x64x64"),
+           Shaped(Row(1, Verdict::kUndecided, {}), "gather", "1x3x65x64"),
+           Shaped(Row(2, Verdict::kPassed, 1), "unfold", "1x3x64x64"),
+           Shaped(Row(3, Verdict::kUndecided, {}), "unfold", "1x3x65x64")}),
+      2);
+}
+
 TEST(SweepRowTest, AnAxisIsFoundByNameAndEmptyOtherwise) {
   EXPECT_EQ(SampleRow(0).Axis("crop"), "roi_align");
   EXPECT_EQ(SampleRow(0).Axis("moon"), "");

@@ -13,6 +13,7 @@
 #include "parity/error.h"
 #include "parity/sweep.h"
 #include "parity/validation.h"
+#include "sweep/sweep_axes.h"
 #include "validate/runtime_worker.h"
 #include "worker/worker_client.h"
 
@@ -63,6 +64,7 @@ Status Describe(const SweepOptions& options, SweepRuntime& runtime) {
 
 Result<std::vector<SweepRuntime>> FindSweepRuntimes(
     const SweepOptions& options) {
+  PARITY_RETURN_IF_ERROR(CheckAllIsAlone("runtime", options.axes.runtime));
   std::vector<std::string> names = options.axes.runtime;
   if (names.empty()) {
     const std::string library = options.validation.runtime.library.string();
