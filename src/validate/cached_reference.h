@@ -57,7 +57,8 @@ struct CachedReferenceOptions {
 
 // Not thread-safe. Where another process or thread is about to load the same
 // reference for the first time, or computes the same result, Load() and Run()
-// wait for it: many that start together need one worker.
+// wait for it: many that start together compute once, with one worker, or two
+// when another one gets to run than the one that loaded.
 class CachedReference : public Backend {
  public:
   CachedReference(ContentCache cache, CachedReferenceOptions options)
