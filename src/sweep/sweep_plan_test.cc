@@ -16,6 +16,7 @@
 
 #include "formats/onnx/onnx_writer.h"
 #include "graph/model.h"
+#include "parity/dtype.h"
 #include "parity/error.h"
 #include "parity/sweep.h"
 #include "parity/tensor.h"
