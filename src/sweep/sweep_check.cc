@@ -1,8 +1,8 @@
 #include "sweep/sweep_check.h"
 
-#include <algorithm>
 #include <expected>
 #include <filesystem>
+#include <format>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,7 +13,7 @@
 #include "graph/graph_checks.h"
 #include "graph/model.h"
 #include "parity/error.h"
-#include "parity/sweep.h"
+#include "sweep/axis_value.h"
 #include "sweep/network_exporter.h"
 #include "sweep/sweep_plan.h"
 #include "validate/contract.h"
@@ -21,11 +21,6 @@
 
 namespace parity {
 namespace {
-
-std::string ValueOf(const PlannedRow& row, const std::string& axis) {
-  const auto found = std::ranges::find(row.axes, axis, &AxisValue::axis);
-  return found == row.axes.end() ? "" : found->value;
-}
 
 // One file of the sweep: all of them have the same inputs and outputs. Of
 // several backbones, one that the weights are for.
@@ -36,7 +31,8 @@ Result<std::filesystem::path> AnyModel(const SweepPlan& plan,
   for (const PlannedRow& row : plan.rows) {
     if (!row.exported) return row.options.model;
     const std::string weights =
-        ValueOf(row, "backbone") + " " + ValueOf(row, "kernel_size");
+        std::format("{} {}", ValueOf(row.axes, "backbone"),
+                    ValueOf(row.axes, "kernel_size"));
     if (!tried.insert(weights).second) continue;
     auto exported = exporter.Export(*row.exported, row.options.reference);
     if (exported) return exported;
@@ -55,7 +51,7 @@ Status CheckSweep(const SweepPlan& plan, NetworkExporter& exporter) {
   const Contract contract = ContractOf(model);
   std::set<std::string> shapes;
   for (const PlannedRow& row : plan.rows) {
-    if (!shapes.insert(ValueOf(row, "shape")).second) continue;
+    if (!shapes.emplace(ValueOf(row.axes, "shape")).second) continue;
     PARITY_RETURN_IF_ERROR(CheckValidationOptions(row.options, contract));
   }
   return {};

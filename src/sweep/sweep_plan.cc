@@ -20,6 +20,7 @@
 #include "parity/error.h"
 #include "parity/sweep.h"
 #include "parity/validation.h"
+#include "sweep/axis_value.h"
 #include "sweep/row_command.h"
 #include "sweep/sweep_axes.h"
 #include "sweep/sweep_digest.h"
@@ -48,13 +49,6 @@ std::vector<AxisValues> Combinations(const std::vector<Axis>& axes) {
   return combinations;
 }
 
-std::string ValueOf(const AxisValues& values, std::string_view axis) {
-  for (const AxisValue& value : values) {
-    if (value.axis == axis) return value.value;
-  }
-  return "";
-}
-
 // Values are those that ExportAxes() has let pass.
 Result<ExportPlan> MakeExportPlan(const MattingConfig& base,
                                   const AxisValues& values) {
@@ -68,14 +62,14 @@ Result<ExportPlan> MakeExportPlan(const MattingConfig& base,
   ExportPlan plan;
   PARITY_ASSIGN_OR_RETURN(plan.config, ConfigFromAttributes(attributes));
   PARITY_RETURN_IF_ERROR(CheckConfig(plan.config));
-  const std::string crop = ValueOf(values, "crop");
+  const std::string_view crop = ValueOf(values, "crop");
   plan.graph.crop = crop == "unfold"   ? CropMethod::kUnfold
                     : crop == "gather" ? CropMethod::kGather
                                        : CropMethod::kRoiAlign;
   plan.graph.replace = ValueOf(values, "replace") == "scatter_nd"
                            ? ReplaceMethod::kScatterNd
                            : ReplaceMethod::kScatterElement;
-  plan.graph.opset_version = std::stoi(ValueOf(values, "opset"));
+  plan.graph.opset_version = std::stoi(std::string(ValueOf(values, "opset")));
   plan.graph.precision = ValueOf(values, "precision") == "float16"
                              ? Precision::kFloat16
                              : Precision::kFloat32;
@@ -178,7 +172,8 @@ class Planner {
     row.options.runtime.provider = ValueOf(values, "provider");
     row.options.runtime.optimization = ValueOf(values, "optimization");
     row.options.runtime.repeats = options_.repeats;
-    if (const std::string shape = ValueOf(values, "shape"); !shape.empty()) {
+    if (const std::string_view shape = ValueOf(values, "shape");
+        !shape.empty()) {
       PARITY_ASSIGN_OR_RETURN(row.options.cases.shapes,
                               ShapesOf(shape, inputs_));
     }

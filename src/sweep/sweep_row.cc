@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "parity/sweep.h"
+#include "sweep/axis_value.h"
 
 namespace parity {
 namespace {
@@ -22,8 +23,7 @@ std::string Canonical(std::string_view provider) {
 }  // namespace
 
 std::string_view SweepRow::Axis(std::string_view axis) const {
-  const auto found = std::ranges::find(axes, axis, &AxisValue::axis);
-  return found == axes.end() ? std::string_view() : found->value;
+  return ValueOf(axes, axis);
 }
 
 bool SweepRow::provider_ran_nothing() const {
