@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "sweep_report.h"
 #include "tool_run.h"
 
 namespace parity {
@@ -28,11 +29,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
-
-Json ReadJson(const std::string& path) {
-  std::ifstream file(path);
-  return Json::parse(file, nullptr, /*allow_exceptions=*/false);
-}
 
 class CachedReferenceTest : public ::testing::Test {
  protected:

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "sweep_report.h"
 #include "tool_run.h"
 
 namespace parity {
@@ -15,11 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
-
-Json ReadJson(const std::string& path) {
-  std::ifstream file(path);
-  return Json::parse(file);
-}
 
 // A small export, and an empty cache folder.
 class RuntimeVersionsTest : public ::testing::Test {

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "sweep_report.h"
 #include "tool_run.h"
 
 namespace parity {
@@ -19,11 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using Json = nlohmann::json;
-
-Json ReadJson(const std::string& path) {
-  std::ifstream file(path);
-  return Json::parse(file);
-}
 
 // One export of the default network for all tests.
 class ValidateTest : public ::testing::Test {
